@@ -52,6 +52,13 @@ export async function describeGuards({ service, fixture }: { service: RunningSer
   const forIntake = await workspace.addMember('publisher', { scope: 'intake' });
   const guarded = guardedRoutesOf(service.document);
 
+  /** Waits for the jobs that accepted requests have started, because a job changes leads later. */
+  const waitForJobs = async () => {
+    const jobs = `SELECT id FROM lead_job WHERE state = 'running'
+      UNION ALL SELECT id FROM payment WHERE state IN ('paying', 'cancelling')`;
+    await expect.poll(() => fixture.sql(jobs), { timeout: 30_000 }).toEqual([]);
+  };
+
   /** Returns a digest of all data that a route may change. */
   const stored = async () => {
     const tables = ['lead', 'lead_change', 'campaign', 'landing_page'];
@@ -191,6 +198,7 @@ export async function describeGuards({ service, fixture }: { service: RunningSer
       });
 
       test('spec 5.4: rejects wrong credentials with 401, whatever the body', async () => {
+        await waitForJobs();
         const before = await stored();
         for (const [name, headers] of wrongHeaders) {
           if (!needsToken && Object.hasOwn(tokenCases, name)) continue;
