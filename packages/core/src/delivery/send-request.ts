@@ -20,7 +20,7 @@ export const maxResponseBytes = 65_536;
 const defaultTimeoutMs = 15_000;
 const defaultConnectTimeoutMs = 3000;
 const maxSocketsPerHost = 64;
-const defaultMaxKeptSockets = 512;
+const defaultMaxKeptSockets = 256;
 const idleSocketTimeoutMs = 4000;
 /** The number of host names whose last TLS session is kept. A session takes 1 to 2 KiB. */
 const maxCachedSessions = 2_000;
@@ -43,7 +43,7 @@ export interface SenderInternals {
   readonly resolveHost?: ResolveHost;
   /** The trusted CA certificates in PEM format, instead of those of Node. */
   readonly ca?: string;
-  /** With this many open sockets, 512 by default, each request closes its connection after the response. */
+  /** With this many open sockets, 256 by default, each request closes its connection after the response. */
   readonly maxKeptSockets?: number;
 }
 
