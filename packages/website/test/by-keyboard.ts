@@ -69,6 +69,10 @@ export async function choose(page: Page, name: string | RegExp, option: string):
   await wanted.waitFor();
   for (let i = 0; i < maxChoices; i++) {
     if ((await wanted.getAttribute('data-combobox-selected')) !== null) {
+      // Until the select has rendered the selection, Enter would submit the form.
+      const isActive = (element: Element) =>
+        document.activeElement?.getAttribute('aria-activedescendant') === element.id;
+      await expect.poll(() => wanted.evaluate(isActive), { timeout: 15_000 }).toBe(true);
       await page.keyboard.press('Enter');
       return;
     }
