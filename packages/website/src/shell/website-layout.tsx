@@ -17,7 +17,7 @@ import { account, meQuery } from '../api/account.ts';
 import * as texts from '../texts/index.ts';
 import { Brand } from './brand.tsx';
 import { ConnectionBanner, useOnline } from './connection-banner.tsx';
-import { densities, useDensity } from './density.ts';
+import { densities, type Density, useDensity } from './density.ts';
 import { destinations, destinationsOf } from './destinations.ts';
 import { IconApi, IconChevronDown, IconLogout, IconUserCircle } from './icons.tsx';
 import { NavigationLink } from './links.tsx';
@@ -154,6 +154,38 @@ export function WebsiteLayout() {
   );
 }
 
+/** A part of a menu that chooses one of some values. The texts of the values have their names. */
+function MenuChoice<Value extends (typeof schemes)[number] | Density>({
+  label,
+  choices,
+  value,
+  onChange,
+}: {
+  label: string;
+  choices: readonly Value[];
+  value: Value;
+  onChange: (value: Value) => void;
+}) {
+  return (
+    <>
+      <Menu.Label>{label}</Menu.Label>
+      <Menu.RadioGroup
+        value={value}
+        onChange={(text) => {
+          const chosen = choices.find((each) => each === text);
+          if (chosen !== undefined) onChange(chosen);
+        }}
+      >
+        {choices.map((each) => (
+          <Menu.RadioItem key={each} value={each}>
+            {t[each]}
+          </Menu.RadioItem>
+        ))}
+      </Menu.RadioGroup>
+    </>
+  );
+}
+
 function UserMenu({ name, email }: { name: string; email: string }) {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const [density, setDensity] = useDensity();
@@ -190,34 +222,8 @@ function UserMenu({ name, email }: { name: string; email: string }) {
           {t.signOut}
         </Menu.Item>
         <Menu.Divider />
-        <Menu.Label>{t.colorScheme}</Menu.Label>
-        <Menu.RadioGroup
-          value={colorScheme}
-          onChange={(value) => {
-            const scheme = schemes.find((each) => each === value);
-            if (scheme !== undefined) setColorScheme(scheme);
-          }}
-        >
-          {schemes.map((scheme) => (
-            <Menu.RadioItem key={scheme} value={scheme}>
-              {t[scheme]}
-            </Menu.RadioItem>
-          ))}
-        </Menu.RadioGroup>
-        <Menu.Label>{t.density}</Menu.Label>
-        <Menu.RadioGroup
-          value={density}
-          onChange={(value) => {
-            const chosen = densities.find((each) => each === value);
-            if (chosen !== undefined) setDensity(chosen);
-          }}
-        >
-          {densities.map((each) => (
-            <Menu.RadioItem key={each} value={each}>
-              {t[each]}
-            </Menu.RadioItem>
-          ))}
-        </Menu.RadioGroup>
+        <MenuChoice label={t.colorScheme} choices={schemes} value={colorScheme} onChange={setColorScheme} />
+        <MenuChoice label={t.density} choices={densities} value={density} onChange={setDensity} />
       </Menu.Dropdown>
     </Menu>
   );
