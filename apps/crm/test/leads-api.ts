@@ -23,6 +23,17 @@ export interface Outcome {
   readonly message?: string;
 }
 
+/** Returns a function that sends requests of a member to the API of a service. Paths are below `/api/v1`. */
+export function apiCalls(service: RunningService) {
+  return (member: TestMember, method: string, path: string, body?: unknown, headers: Headers = {}) =>
+    service.send({
+      method,
+      path: `/api/v1${path}`,
+      headers: { ...member.headers, ...headers },
+      ...(body !== undefined && { body }),
+    });
+}
+
 /** Returns functions that send lead requests of a member to a service. */
 export function leadsApi(service: RunningService) {
   const send = (

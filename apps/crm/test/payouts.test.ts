@@ -4,13 +4,14 @@ import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 import { openEvents } from './event-client.ts';
-import { forbidden, leadsApi, notFound, ok } from './leads-api.ts';
+import { apiCalls, forbidden, leadsApi, notFound, ok } from './leads-api.ts';
 import { signInAs } from './visitor.ts';
 
 const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());
 const { service, fixture } = crm;
 const leads = leadsApi(service);
+const call = apiCalls(service);
 
 let workspace: TestWorkspace;
 let owner: TestMember;
@@ -23,13 +24,6 @@ beforeEach(async () => {
   other = await workspace.addMember('publisher');
 });
 
-const call = (member: TestMember, method: string, path: string, body?: unknown, headers: object = {}) =>
-  service.send({
-    method,
-    path: `/api/v1${path}`,
-    headers: { ...member.headers, ...headers },
-    ...(body !== undefined && { body }),
-  });
 const campaignPath = () => `/campaigns/${workspace.demoCampaignId}`;
 const setPayout = (payout: object | null, member = owner) =>
   call(member, 'PATCH', campaignPath(), { payout });
@@ -426,7 +420,7 @@ describe('a payment', () => {
     date: '2026-02-03',
     ...fields,
   });
-  const pay = (fields: object = {}, headers: object = {}) =>
+  const pay = (fields: object = {}, headers: Record<string, string> = {}) =>
     call(owner, 'POST', '/payments', bodyOf(fields), headers);
   const read = async (member: TestMember, id: string, query = '') =>
     ok<{ payment: Payment; leads: { id: string; amount: string; state: string }[] }>(

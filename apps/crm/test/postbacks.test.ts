@@ -5,13 +5,14 @@ import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
 import { isConfidential, personalData } from '@leads/test-kit/log-check/confidential';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
-import { leadsApi } from './leads-api.ts';
+import { apiCalls, leadsApi } from './leads-api.ts';
 import { answering, startReceiver, type WebhookReceiver } from '@leads/test-kit/webhook-receiver';
 
 const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());
 const { service, fixture } = crm;
 const leads = leadsApi(service);
+const call = apiCalls(service);
 
 let workspace: TestWorkspace;
 let owner: TestMember;
@@ -26,15 +27,13 @@ beforeEach(async () => {
 afterEach(() => receiver[Symbol.asyncDispose]());
 
 const problem = { Accept: 'application/problem+json' };
-const call = (member: TestMember, method: string, path: string, body?: unknown, headers: object = {}) =>
-  service.send({
-    method,
-    path: `/api/v1${path}`,
-    headers: { ...member.headers, ...headers },
-    ...(body !== undefined && { body }),
-  });
-const sendAs = (member: TestMember, method: string, path: string, body?: unknown, headers: object = {}) =>
-  call(member, method, `/postbacks${path}`, body, headers);
+const sendAs = (
+  member: TestMember,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+) => call(member, method, `/postbacks${path}`, body, headers);
 
 async function createPostback(fields: object = {}, member = owner): Promise<PostbackView> {
   const answer = await sendAs(member, 'POST', '', {

@@ -11,7 +11,7 @@ import {
 } from '@leads/test-kit/webhook-receiver';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
-import { leadsApi } from './leads-api.ts';
+import { apiCalls, leadsApi } from './leads-api.ts';
 
 const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());
@@ -28,13 +28,9 @@ beforeEach(async () => {
 });
 afterEach(() => receiver[Symbol.asyncDispose]());
 
+const call = apiCalls(service);
 const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-  service.send({
-    method,
-    path: `/api/v1${path}`,
-    headers: { ...owner.headers, ...headers },
-    ...(body !== undefined && { body }),
-  });
+  call(owner, method, path, body, headers);
 
 interface Shown {
   readonly webhook: WebhookView;
