@@ -217,6 +217,36 @@ test('leads hold run approves each due lead once, also if it is killed and start
   expect((await runLeads(['hold', 'list'], env)).stdout).toBe('No leads wait for the end of a hold time.\n');
 });
 
+test('leads hold list --held lists the leads on hold that a person holds, which do not wait', async () => {
+  const list = async (...args: string[]) =>
+    JSON.parse((await runLeads(['hold', 'list', '--json', ...args], env)).stdout) as unknown;
+  expect((await runLeads(['hold', 'list', '--held'], env)).stdout).toBe('No leads are held by a person.\n');
+  const held = (
+    [
+      [1, 'OnHold'],
+      [2, 'OnHold'],
+      [3, 'Trashed'],
+    ] as const
+  ).map(([day, status]) =>
+    workspace.lead(workspace.owner, { createdAt: new Date(Date.UTC(2026, 0, day)), status }),
+  );
+  await fixture.leads.insert(held);
+  await fixture.sql(`UPDATE lead SET hold_reason = 'Proof' WHERE id = ANY($1)`, [held.map(({ id }) => id)]);
+  expect(await list()).toEqual([]);
+  expect(await list('--held')).toEqual([
+    {
+      workspace: workspace.slug,
+      campaignCode: 'DEMO',
+      leads: 2,
+      firstCreatedAt: '2026-01-01T00:00:00.000Z',
+      lastCreatedAt: '2026-01-02T00:00:00.000Z',
+    },
+  ]);
+  expect((await runLeads(['hold', 'list', '--held'], env)).stdout).toMatch(
+    /^WORKSPACE +CAMPAIGN +HELD\n\S+ +DEMO +2\n  created from 2026-01-01 00:00 to 2026-01-02 00:00\n$/,
+  );
+});
+
 test.each([
   [
     'a positive number of days',

@@ -1,4 +1,9 @@
-import { type HoldTimerStore, holdEndedReason, type WaitingLeads } from '../lead/hold-timers.ts';
+import {
+  type HeldLeads,
+  type HoldTimerStore,
+  holdEndedReason,
+  type WaitingLeads,
+} from '../lead/hold-timers.ts';
 import type { StatusChangeFrom } from '../lead/lead-store.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
@@ -50,5 +55,14 @@ export function createHoldTimerStore({ select, transaction }: Database): HoldTim
           WHERE approve_at IS NOT NULL AND lead.status = 'OnHold' AND hold_reason IS NULL
         ) AS waiting WHERE due_at IS NOT NULL
         GROUP BY 1, 2, 3 ORDER BY 1, 2`),
+
+    listHeld: () =>
+      select<HeldLeads & Record<string, unknown>>(Prisma.sql`
+        SELECT slug AS workspace, code AS "campaignCode", count(*)::float8 AS leads,
+          min(lead.created_at) AS "firstCreatedAt", max(lead.created_at) AS "lastCreatedAt"
+        FROM lead JOIN campaign ON campaign.id = lead.campaign_id
+          JOIN workspace ON workspace.id = lead.workspace_id
+        WHERE lead.status = 'OnHold' AND hold_reason IS NOT NULL
+        GROUP BY 1, 2 ORDER BY 1, 2`),
   };
 }

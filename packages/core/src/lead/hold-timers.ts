@@ -31,6 +31,17 @@ export interface WaitingLeads {
   readonly lastAt: Date;
 }
 
+/** The leads of a campaign that a person holds. */
+export interface HeldLeads {
+  /** The slug of the workspace. */
+  readonly workspace: string;
+  readonly campaignCode: string;
+  readonly leads: number;
+  /** When the first and the last of them were created. */
+  readonly firstCreatedAt: Date;
+  readonly lastCreatedAt: Date;
+}
+
 /** The leads with a hold time. Methods throw LeadsError `unavailable` without the database. */
 export interface HoldTimerStore {
   /**
@@ -43,6 +54,12 @@ export interface HoldTimerStore {
 
   /** Returns the waiting leads of all workspaces by campaign. Held leads do not wait. Requires the tables' owner. */
   listWaiting(): Promise<WaitingLeads[]>;
+
+  /**
+   * Returns the leads of all workspaces that a person holds, by campaign. Requires the tables' owner. It reads all leads on
+   * hold, because held leads are in no index of their own.
+   */
+  listHeld(): Promise<HeldLeads[]>;
 }
 
 /**

@@ -8,7 +8,13 @@ export { editLead } from './edit-lead.ts';
 export { type ExportFormat, exportFormats, exportLeads } from './export-leads.ts';
 export { extraBounds } from './extra.ts';
 export { getLead, getLeadHistory } from './get-lead.ts';
-export { approveAllDue, HoldTimers, type HoldTimerStore, type WaitingLeads } from './hold-timers.ts';
+export {
+  approveAllDue,
+  HoldTimers,
+  type HeldLeads,
+  type HoldTimerStore,
+  type WaitingLeads,
+} from './hold-timers.ts';
 export { earlierId, IdempotencyKey, keyOwnerOf, leadIdFor } from './idempotency.ts';
 export { type ImportReport, importLeads } from './import-leads.ts';
 export { importStatuses } from './import-statuses.ts';
