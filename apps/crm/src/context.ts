@@ -73,6 +73,7 @@ import {
   FairQueue,
   fairLeadReads,
   fairOverview,
+  fairPayments,
   fairPayouts,
   RecentTenants,
 } from '@leads/core/limits';
@@ -434,7 +435,7 @@ export async function createContext(
     transfers: createTransferLimits(),
     deliveries: createDeliveryStore(database),
     viewers: createLeadViewerStore(database),
-    payments,
+    payments: fairPayments(payments, costlyReads),
     paymentRunner,
     payouts: fairPayouts(createPayoutStore(database), costlyReads),
     postbacks: createPostbackStore(database),

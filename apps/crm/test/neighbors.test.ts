@@ -1,6 +1,6 @@
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { startCrm } from './crm.ts';
-import { signInAs } from './visitor.ts';
+import { signInAs, type Visitor } from './visitor.ts';
 
 // A busy machine must not end the blocked statements.
 const crm = await startCrm({ DATABASE_STATEMENT_TIMEOUT_MS: '60000' });
@@ -9,35 +9,56 @@ const { service, fixture } = crm;
 const busy = await fixture.createWorkspace();
 const { owner: neighbor } = await fixture.createWorkspace();
 
-/** Returns the number of statements of a pattern that wait for a lock. */
-async function countBlocked(pattern: string): Promise<number> {
+/** Returns the number of statements of some patterns that wait for a lock. */
+async function countBlocked(...patterns: string[]): Promise<number> {
   const rows = await fixture.sql(
     `SELECT FROM pg_stat_activity
-     WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1`,
-    [pattern],
+     WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE ANY($1)`,
+    [patterns],
   );
   return rows.length;
 }
 
-test('searches, counts and exports of a workspace are answered while another workspace requests 20 overviews at once', async () => {
-  const { visitor } = await signInAs(service, busy, 'owner');
-  // Overviews wait for this lock. Searches and counts do not read the table.
-  const release = await fixture.holdTable('lead_tally', 'ACCESS EXCLUSIVE');
-  onTestFinished(release);
-  const overviews = Array.from({ length: 20 }, () =>
-    visitor.get('/overview?from=2026-01-01&to=2026-01-31&zone=UTC'),
-  );
-  const answered = Promise.allSettled(overviews);
-  const blocked = () => countBlocked('%width_bucket%');
-  await expect.poll(blocked, { timeout: 20_000 }).toBeGreaterThanOrEqual(1);
-  const list = (query: string, accept = 'application/json') =>
-    service.send({ path: `/api/v1/order/leads${query}`, headers: { ...neighbor.headers, Accept: accept } });
-  const answers = await Promise.all([list(''), list('?q=ada'), list('?count=exact'), list('', 'text/csv')]);
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-  expect(await blocked()).toBe(1);
-  await release();
-  await answered;
-});
+test.each([
+  {
+    name: '20 overviews',
+    // Overviews and payments wait for a lock. Searches and counts do not read these tables.
+    table: 'lead_tally',
+    request: (visitor: Visitor) => visitor.get('/overview?from=2026-01-01&to=2026-01-31&zone=UTC'),
+    patterns: ['%width_bucket%'],
+  },
+  {
+    name: '20 payments',
+    table: 'payment',
+    request: (visitor: Visitor) =>
+      visitor.send('POST', '/console/payments', {
+        userId: busy.owner.userId,
+        from: '2026-01-01',
+        to: '2026-01-31',
+        currency: 'EUR',
+        date: '2026-02-01',
+      }),
+    // The first payment waits for the table. Without a queue, the others would wait for the lock of the workspace.
+    patterns: ['%FROM payment WHERE workspace_id%', '%FROM workspace%FOR NO KEY UPDATE%'],
+  },
+] as const)(
+  'searches, counts and exports of a workspace are answered while another workspace requests $name at once',
+  async ({ table, request, patterns }) => {
+    const { visitor } = await signInAs(service, busy, 'owner');
+    const release = await fixture.holdTable(table, 'ACCESS EXCLUSIVE');
+    onTestFinished(release);
+    const answered = Promise.allSettled(Array.from({ length: 20 }, () => request(visitor)));
+    const blocked = () => countBlocked(...patterns);
+    await expect.poll(blocked, { timeout: 20_000 }).toBeGreaterThanOrEqual(1);
+    const list = (query: string, accept = 'application/json') =>
+      service.send({ path: `/api/v1/order/leads${query}`, headers: { ...neighbor.headers, Accept: accept } });
+    const answers = await Promise.all([list(''), list('?q=ada'), list('?count=exact'), list('', 'text/csv')]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(await blocked()).toBe(1);
+    await release();
+    await answered;
+  },
+);
 
 test('a workspace reads one page at a time while another workspace sends requests', async () => {
   const release = await fixture.holdTable('lead', 'ACCESS EXCLUSIVE');

@@ -34,7 +34,7 @@ export interface Fixture extends AsyncDisposable {
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
   /** Blocks writes of other connections to a table until the returned function is called; by `ACCESS EXCLUSIVE`, reads too. */
   holdTable(
-    table: 'lead' | 'landing_page' | 'lead_tally',
+    table: 'lead' | 'landing_page' | 'lead_tally' | 'payment',
     mode?: 'EXCLUSIVE' | 'ACCESS EXCLUSIVE',
   ): Promise<() => Promise<void>>;
   /** Adds a copy of a lead with another id, such as an id that an earlier release derived. */

@@ -758,6 +758,15 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
     ],
   ),
   ...[
+    { failures: 1 },
+    { last_error: 'rejected', retry_at: 'now()' },
+    { failures: 1, last_error: 'other', retry_at: 'now()' },
+  ].map((fields): [string, string, () => Promise<void>] => [
+    'payment_failure_check',
+    '23514',
+    () => insert('payment', fields),
+  ]),
+  ...[
     { number: 0 },
     { amount: '-0.0001' },
     { leads: 3 },

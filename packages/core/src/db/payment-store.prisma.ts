@@ -1,8 +1,8 @@
-import { LeadsError } from '../errors.ts';
+import { isOutage, LeadsError } from '../errors.ts';
 import type { LeadScope } from '../lead/lead-scope.ts';
 import type { StatusChangeFrom } from '../lead/lead-store.ts';
 import { requireRoom } from '../limits/caps.ts';
-import type { Payment, PaymentLead } from '../payout/payment.schema.ts';
+import { type Payment, paymentFailures, type PaymentLead } from '../payout/payment.schema.ts';
 import type { PaymentStore } from '../payout/payment-store.ts';
 import type { Database, Transaction } from './client.ts';
 import { Prisma } from './generated/client.ts';
@@ -18,15 +18,17 @@ const columns = Prisma.sql`
   id, number, user_id AS "userId", created_by_id AS "createdBy", from_time AS "from", to_time AS "to",
   (SELECT code FROM campaign WHERE campaign.id = payment.campaign_id) AS "campaignCode", currency, date::text AS date, note,
   state, total, leads, trim_scale(amount)::text AS amount, skipped, returned, kept, created_at AS "createdAt",
+  last_error AS failure, retry_at AS "retryAt",
   cancelled_at AS "cancelledAt", cancelled_by_id AS "cancelledBy", cancel_reason AS "cancelReason"`;
 
 function toPayment(row: object): Payment {
-  return Object.fromEntries(
+  const { failure, ...payment } = Object.fromEntries(
     Object.entries(withoutNulls(row)).map(([name, value]) => [
       name,
       value instanceof Date ? value.toISOString() : (value as unknown),
     ]),
-  ) as unknown as Payment;
+  ) as unknown as Omit<Payment, 'failure'> & { failure?: keyof typeof paymentFailures };
+  return { ...payment, ...(failure !== undefined && { failure: paymentFailures[failure] }) };
 }
 
 const ofScope = ({ workspaceId, userId }: LeadScope) =>
@@ -162,7 +164,7 @@ export function createPaymentStore({ select, transaction }: Database): PaymentSt
               UPDATE payment SET
                 state = CASE WHEN leads = returned THEN 'cancelled' ELSE 'cancelling' END, after_id = NULL,
                 skipped = skipped + (SELECT count(*)::int FROM left_out), cancelled_at = clock_timestamp(),
-                cancelled_by_id = ${userId}::uuid, cancel_reason = ${reason}
+                cancelled_by_id = ${userId}::uuid, cancel_reason = ${reason}, ${withoutFailure}
               WHERE id = ${id}::uuid`;
           }
           const payment = await findIn(tx, workspaceId, id);
@@ -171,21 +173,55 @@ export function createPaymentStore({ select, transaction }: Database): PaymentSt
         { workspaceId },
       ),
 
-    step: (limit) =>
-      transaction(async (tx) => {
-        // The lock of the row is the claim: another process skips it, and it ends with the transaction.
-        const [payment] = await tx.$queryRaw<PaymentInProgress[]>`
-          SELECT id, workspace_id AS "workspaceId", number, state, currency, created_by_id AS "createdBy",
-            cancelled_by_id AS "cancelledBy", cancel_reason AS "cancelReason", after_id AS "afterId"
-          FROM payment WHERE state = ANY (ARRAY['paying'::text, 'cancelling'::text])
-          ORDER BY last_step_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
-        if (payment === undefined) return false;
-        await tx.$queryRaw`SELECT FROM set_config('leads.workspace', ${payment.workspaceId}, true)`;
-        await changeNext(tx, payment, limit);
-        return true;
-      }),
+    async step(limit) {
+      let claimed: PaymentInProgress | undefined;
+      try {
+        await transaction(async (tx) => {
+          claimed = await claimIn(tx);
+          if (claimed !== undefined) await changeNext(tx, claimed, limit);
+        });
+        return claimed && {};
+      } catch (error) {
+        // Without the database, the failure of no payment can be stored.
+        if (claimed === undefined || !(error instanceof Error)) throw error;
+        const { id, workspaceId } = claimed;
+        const cause = isOutage(error) ? 'unavailable' : 'rejected';
+        await transaction((tx) => delay(tx, id, cause), { workspaceId });
+        return { error };
+      }
+    },
   };
 }
+
+/** Locks the payment in progress that has waited longest. The lock is the claim: another process skips the row. */
+async function claimIn(tx: Transaction): Promise<PaymentInProgress | undefined> {
+  const [payment] = await tx.$queryRaw<PaymentInProgress[]>`
+    SELECT id, workspace_id AS "workspaceId", number, state, currency, created_by_id AS "createdBy",
+      cancelled_by_id AS "cancelledBy", cancel_reason AS "cancelReason", after_id AS "afterId"
+    FROM payment
+    WHERE state = ANY (ARRAY['paying'::text, 'cancelling'::text]) AND (retry_at IS NULL OR retry_at <= clock_timestamp())
+    ORDER BY last_step_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+  if (payment !== undefined) {
+    await tx.$queryRaw`SELECT FROM set_config('leads.workspace', ${payment.workspaceId}, true)`;
+  }
+  return payment;
+}
+
+/** The pauses after failures of a payment, in seconds. They double from the first to the longest one. */
+const retrySeconds = { first: 5, longest: 900 };
+
+/** Delays the next step of a payment whose step has failed. */
+async function delay(tx: Transaction, id: string, cause: keyof typeof paymentFailures): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE payment SET
+      failures = failures + 1, last_error = ${cause},
+      retry_at = clock_timestamp()
+        + least(${retrySeconds.first}::float8 * 2 ^ least(failures, 30), ${retrySeconds.longest}::float8) * interval '1 second'
+    WHERE id = ${id}::uuid AND state = ANY (ARRAY['paying'::text, 'cancelling'::text])`;
+}
+
+/** The columns of a payment that makes progress. */
+const withoutFailure = Prisma.sql`failures = 0, last_error = NULL, retry_at = NULL`;
 
 const nothingToPay = () =>
   new LeadsError('conflict', { message: 'There is no approved lead with a payout in this currency to pay' });
@@ -257,7 +293,7 @@ async function changeNext(tx: Transaction, payment: PaymentInProgress, limit: nu
       leads = payment.leads + counted.paid, amount = payment.amount + counted.amount,
       skipped = payment.skipped + counted.skipped, returned = payment.returned + counted.returned,
       kept = payment.kept + counted.kept, after_id = ${ids.at(-1) ?? payment.afterId}::uuid,
-      last_step_at = clock_timestamp(),
+      last_step_at = clock_timestamp(), ${withoutFailure},
       state = CASE WHEN ${ids.length < limit}::boolean THEN ${isPaying ? 'paid' : 'cancelled'}::text ELSE payment.state END
     FROM counted WHERE payment.id = ${id}::uuid`;
 }

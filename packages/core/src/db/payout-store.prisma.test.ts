@@ -10,6 +10,7 @@ import {
 } from '../../test/database.ts';
 import { type StoredLead, toLeadDetail } from '../lead/lead.ts';
 import { type LeadStatus, leadStatuses, transitions } from '../lead/lead-transitions.ts';
+import { paymentFailures } from '../payout/payment.schema.ts';
 import type { LeadPayout } from '../payout/payout.schema.ts';
 import { newId } from '../uuid.ts';
 import { openDatabase } from './client.ts';
@@ -477,6 +478,49 @@ describe('a payment', () => {
     await finish();
     expect(await read(next.id)).toMatchObject({ state: 'cancelled', leads: 1, skipped: 1, returned: 1 });
     expect(await statusOf(rest)).toEqual(['Approved 1.5', 'Approved 1.5']);
+  });
+
+  test('whose step always fails delays no other payment, waits longer after each failure, and names the reason', async () => {
+    await setCampaignPayout('1');
+    const [poisoned = ''] = await addLeads(1);
+    const failing = await create();
+    await addLeads(1, { userId: tenant.userId });
+    const other = await create({ userId: tenant.userId });
+    await testDatabase.query(`
+      CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'rejected'; END $$`);
+    await testDatabase.query(`
+      CREATE TRIGGER reject BEFORE UPDATE ON lead FOR EACH ROW WHEN (NEW.id = '${poisoned}') EXECUTE FUNCTION reject()`);
+    /** Takes the next step of the failing payment now. @returns whether the pause after it is longer than 800 s. */
+    const failNow = async (failures: number) => {
+      await testDatabase.query(
+        `UPDATE payment SET failures = $2, last_error = 'rejected', retry_at = now() WHERE id = $1`,
+        [failing.id, failures],
+      );
+      expect((await payments().step(100))?.error).toMatchObject({ name: 'DatabaseError' });
+      const [row] = await testDatabase.query(
+        `SELECT retry_at > now() + interval '800 s' AS is_long FROM payment WHERE id = $1`,
+        [failing.id],
+      );
+      return row?.['is_long'];
+    };
+    expect((await payments().step(100))?.error).toMatchObject({ name: 'DatabaseError' });
+    await finish();
+    expect(await read(other.id)).toMatchObject({ state: 'paid', leads: 1 });
+    expect(await read(failing.id)).toMatchObject({
+      state: 'paying',
+      leads: 0,
+      failure: paymentFailures.rejected,
+      retryAt: expect.any(String) as string,
+    });
+    expect([await failNow(1), await failNow(8), await failNow(2_000_000_000)]).toEqual([false, true, true]);
+
+    await testDatabase.query('DROP TRIGGER reject ON lead');
+    await testDatabase.query('UPDATE payment SET retry_at = now() WHERE id = $1', [failing.id]);
+    await finish();
+    const paid = await read(failing.id);
+    expect(paid).toMatchObject({ state: 'paid', leads: 1 });
+    expect(paid).not.toHaveProperty('failure');
+    expect(paid).not.toHaveProperty('retryAt');
   });
 
   test('loses a lead that a user has changed back to Approved to the next payment, and has a limited number of leads', async () => {

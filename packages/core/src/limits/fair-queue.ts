@@ -124,7 +124,8 @@ export class FairQueue {
 
 function tooMany(): LeadsError {
   return new LeadsError('too_many_requests', {
-    message: 'Too many searches, counts and overviews of this workspace are in progress: try again later',
+    message:
+      'Too many searches, counts, overviews and payments of this workspace are in progress: try again later',
     retryAfterSeconds: 1,
   });
 }

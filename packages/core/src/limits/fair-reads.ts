@@ -1,5 +1,6 @@
 import type { LeadFilter, LeadStore } from '../lead/lead-store.ts';
 import type { OverviewStore } from '../overview/overview-store.ts';
+import type { PaymentStore } from '../payout/payment-store.ts';
 import type { PayoutStore } from '../payout/payout-store.ts';
 import type { FairQueue } from './fair-queue.ts';
 
@@ -45,6 +46,15 @@ export function fairPayouts(payouts: PayoutStore, queue: FairQueue): PayoutStore
   return {
     ...payouts,
     totals: (scope, range) => queue.run(scope.workspaceId, () => payouts.totals(scope, range)),
+  };
+}
+
+/** Returns a store whose creations and cancellations share the queue, because each works on all leads of a payment. */
+export function fairPayments(payments: PaymentStore, queue: FairQueue): PaymentStore {
+  return {
+    ...payments,
+    create: (payment, maxLeads) => queue.run(payment.workspaceId, () => payments.create(payment, maxLeads)),
+    cancel: (payment, by) => queue.run(payment.workspaceId, () => payments.cancel(payment, by)),
   };
 }
 

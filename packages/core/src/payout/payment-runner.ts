@@ -10,14 +10,15 @@ const retryMs = { min: 500, max: 30_000 };
 export class PaymentRunner implements AsyncDisposable {
   readonly #loop: BackgroundLoop;
 
-  /** @param onError called once when a streak of failures begins. */
+  /** @param onError called for each failure of a payment, and once when the database becomes unavailable. */
   constructor(payments: Pick<PaymentStore, 'step'>, onError: (error: unknown) => void) {
     this.#loop = new BackgroundLoop({
       step: async () => {
         const startMs = performance.now();
-        const hadWork = await payments.step(batchSize);
+        const done = await payments.step(batchSize);
+        if (done?.error !== undefined) onError(done.error);
         // Postgres has half of the time for requests.
-        return hadWork ? performance.now() - startMs : idleMs;
+        return done === undefined ? idleMs : performance.now() - startMs;
       },
       onError,
       retryMs,

@@ -29,6 +29,12 @@ interface PaymentPosition {
   readonly id: string;
 }
 
+/** What a step of a payment has done. */
+interface PaymentStep {
+  /** Why it has changed nothing. The payment waits, and other payments go on. */
+  readonly error?: Error;
+}
+
 /** A store of payments. Methods throw LeadsError `unavailable` without the database. */
 export interface PaymentStore {
   /**
@@ -63,10 +69,11 @@ export interface PaymentStore {
 
   /**
    * Changes the next leads of a payment in progress, in one transaction. The leads, their history and the payment change
-   * together, so an interrupted step changes nothing. Several processes can work on different payments at once.
+   * together, so an interrupted step changes nothing. Several processes can work on different payments at once. A payment
+   * whose step fails waits for 5 s, and twice as long after each further failure, up to 15 minutes.
    *
    * @param limit the maximum number of leads.
-   * @returns whether there was a payment in progress.
+   * @returns undefined if no payment is due.
    */
-  step(limit: number): Promise<boolean>;
+  step(limit: number): Promise<PaymentStep | undefined>;
 }

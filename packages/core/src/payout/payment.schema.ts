@@ -14,6 +14,14 @@ const paymentStates = ['paying', 'paid', 'cancelling', 'cancelled'] as const;
 /** The states of a lead of a payment. */
 const paymentLeadStates = ['planned', 'paid', 'skipped', 'returned', 'kept'] as const;
 
+/** Why a step of a payment failed, as users read it. */
+export const paymentFailures = {
+  unavailable:
+    'The database did not answer in time. The service tries again by itself, and the payment continues where it stopped.',
+  rejected:
+    'The database rejected the change of a lead. The service tries again by itself. If this remains, ask the operator to look for "A payment made no progress" in the log, or cancel the payment.',
+} as const;
+
 const day = (description: string) => Type.String({ format: 'date', description, examples: ['2026-01-31'] });
 const { currency } = Payout.properties;
 const note = Type.Optional(
@@ -99,6 +107,14 @@ export const Payment = Type.Object(
       'The number of leads that a cancellation did not change, because they had changed meanwhile.',
     ),
     createdAt: dateTime('When the payment was created.'),
+    failure: Type.Optional(
+      Type.String({
+        description:
+          'Why the payment makes no progress at present. Absent after the next step that succeeds.',
+        examples: [paymentFailures.unavailable],
+      }),
+    ),
+    retryAt: Type.Optional(dateTime('When the service tries again after a failure.')),
     cancelledAt: Type.Optional(dateTime('When the payment was cancelled.')),
     cancelledBy: Type.Optional(id('The owner that cancelled the payment.')),
     cancelReason: Type.Optional(
