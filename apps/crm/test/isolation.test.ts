@@ -83,6 +83,15 @@ async function addJob({ id: workspaceId, owner }: typeof mine): Promise<string> 
   return row?.id ?? '';
 }
 const theirJob = await addJob(theirs);
+const assignable = mine.lead(mine.owner);
+await fixture.leads.insert([assignable]);
+const ownAssignment = await service.send({
+  method: 'POST',
+  path: '/api/v1/order/leads/assignment',
+  headers: { ...mine.owner.headers },
+  body: { ids: [assignable.id], assigneeId: mine.owner.userId },
+});
+const { changeId } = ownAssignment.json<{ changeId: string }>();
 const ownCampaignId = await mine.addCampaign('OWN');
 await fixture.sql(
   `INSERT INTO publisher_payout (workspace_id, campaign_id, user_id, amount, currency)
@@ -182,6 +191,7 @@ function withOwnIds(example: ReturnType<typeof exampleBody>): ReturnType<typeof 
   const { parentId: _parentId, ...own } = example;
   if ('assigneeId' in own) own['assigneeId'] = mine.owner.userId;
   if ('assigneeIds' in own) own['assigneeIds'] = [mine.owner.userId];
+  if ('changeId' in own) own['changeId'] = changeId;
   return own;
 }
 

@@ -846,4 +846,128 @@ describe('a job', () => {
       expect((await send(team.owner, 'POST', '', body)).json()).toEqual(invalidInput);
     }
   });
+
+  test('is undone by a job that gives leads their status of before, and a publisher, another workspace and a manager of paid leads cannot start it', async () => {
+    const team = await fixture.createWorkspace();
+    const [seller, colleague] = [await team.addMember('publisher'), await team.addMember('manager')];
+    const createdAt = new Date(Date.now() - 60_000);
+    const [one, two] = [team.lead(team.owner, { createdAt }), team.lead(team.owner, { createdAt })];
+    await fixture.leads.insert([one, two]);
+    const finished = async (id: string) => {
+      const read = async () => ok<{ job: Job }>(await send(team.owner, 'GET', `/${id}`)).job;
+      await expect.poll(async () => (await read()).state, { timeout: 30_000 }).not.toBe('running');
+      return read();
+    };
+    const undo = (member: TestMember, id: string) => send(member, 'POST', `/${id}/undo`);
+    const run = async (body: object) =>
+      finished(ok<{ job: Job }>(await send(colleague, 'POST', '', body)).job.id);
+    const { id } = await run(approve({ status: 'OnHold' }));
+
+    expect((await undo(seller, id)).json()).toEqual(forbidden);
+    expect((await undo(other.owner, id)).status).toBe(404);
+    await api.changeStatuses(team.owner, [two.id], 'Trashed', 'spam');
+    const started = ok<{ job: Job & { undoes: string } }>(await undo(colleague, id)).job;
+    expect(started).toMatchObject({ action: 'status', status: 'Approved', undoes: id });
+    expect(ok<{ job: Job }>(await undo(team.owner, id)).job.id).toBe(started.id);
+    const message = 'The lead was changed since';
+    expect(await finished(started.id)).toMatchObject({
+      state: 'done',
+      total: 2,
+      changed: 1,
+      refused: 1,
+      refusals: [{ id: two.id, message }],
+    });
+    expect(await stored([one.id, two.id])).toEqual(
+      new Map([
+        [one.id, expect.objectContaining({ status: 'OnHold', changes: 2 })],
+        [two.id, expect.objectContaining({ status: 'Trashed', changes: 2 })],
+      ]),
+    );
+    expect(await finished(id)).toMatchObject({ undoneBy: started.id });
+    const problemOf = async (answer: ReturnType<typeof undo>) => {
+      const found = await answer;
+      return [found.status, found.json<{ message: string }>().message];
+    };
+    expect(await problemOf(undo(team.owner, started.id))).toEqual([
+      409,
+      'An undo cannot be undone: start the change again',
+    ]);
+    expect(await problemOf(undo(team.owner, (await run(none)).id))).toEqual([
+      409,
+      'The job has no changes that can be undone',
+    ]);
+
+    await api.changeStatuses(team.owner, [one.id], 'Approved');
+    const paid = await run({ action: 'status', status: 'Paid', filters: { status: 'Approved' } });
+    expect(await problemOf(undo(colleague, paid.id))).toEqual([
+      403,
+      'Only an owner may take leads from Paid to Approved',
+    ]);
+    const returned = ok<{ job: Job }>(await undo(team.owner, paid.id)).job;
+    expect(await finished(returned.id)).toMatchObject({ state: 'done', changed: 1, refused: 0 });
+    expect((await api.history(team.owner, one.id)).at(-1)).toMatchObject({
+      to: 'Approved',
+      reason: 'Undone',
+    });
+  });
+
+  test('of an assignment is undone to the assignee of each lead before, as is an assignment of a selection', async () => {
+    const team = await fixture.createWorkspace();
+    const [colleague, leaving] = [await team.addMember('manager'), await team.addMember('manager')];
+    const createdAt = new Date(Date.now() - 60_000);
+    const leads = [0, 1, 2].map(() => team.lead(team.owner, { createdAt }));
+    const [first = '', second = '', third = ''] = leads.map(({ id }) => id);
+    await fixture.leads.insert(leads);
+    const assignments = (path: string, body: object, member = team.owner) =>
+      crms.services[0].send({
+        method: 'POST',
+        path: `/api/v1/order/leads/assignment${path}`,
+        headers: { ...member.headers },
+        body,
+      });
+    const assign = async (ids: readonly string[], assigneeId: string) =>
+      ok<{ changeId: string }>(await assignments('', { ids, assigneeId })).changeId;
+    const assignees = async () => {
+      const rows = await fixture.sql<{ id: string; of: string | null }>(
+        'SELECT id, assignee_id AS "of" FROM lead WHERE id = ANY($1)',
+        [[first, second, third]],
+      );
+      return [first, second, third].map((id) => rows.find((row) => row.id === id)?.of);
+    };
+    await assign([first], leaving.userId);
+    await assign([second], colleague.userId);
+    const body = { action: 'assign', filters: {}, assigneeId: team.owner.userId };
+    const { id } = ok<{ job: Job }>(await send(colleague, 'POST', '', body)).job;
+    const state = async (of: string) => ok<{ job: Job }>(await send(team.owner, 'GET', `/${of}`)).job;
+    await expect.poll(async () => (await state(id)).state, { timeout: 30_000 }).toBe('done');
+    expect(await assignees()).toEqual(Array(3).fill(team.owner.userId));
+    await fixture.sql(`UPDATE member SET role = 'publisher' WHERE user_id = $1`, [leaving.userId]);
+    const undo = ok<{ job: Job }>(await send(team.owner, 'POST', `/${id}/undo`)).job;
+    await expect.poll(async () => (await state(undo.id)).state, { timeout: 30_000 }).toBe('done');
+    expect(await state(undo.id)).toMatchObject({
+      changed: 2,
+      refused: 1,
+      refusals: [{ id: first, message: 'The previous assignee is no longer owner or manager' }],
+    });
+    expect(await assignees()).toEqual([team.owner.userId, colleague.userId, null]);
+
+    const changeId = await assign([first, second, third], colleague.userId);
+    await api.changeStatuses(team.owner, [third], 'Approved');
+    expect((await assignments('/undo', { changeId }, leaving)).json()).toEqual(forbidden);
+    for (const unknown of ['no-id', crypto.randomUUID()]) {
+      expect((await assignments('/undo', { changeId: unknown })).status).toBe(404);
+    }
+    expect((await assignments('/undo', { changeId }, other.owner)).status).toBe(404);
+    for (const _repeated of [1, 2]) {
+      // The assignment has not changed the second lead, which had the assignee already.
+      expect(ok(await assignments('/undo', { changeId }))).toMatchObject({
+        changed: 1,
+        refused: 1,
+        results: expect.arrayContaining([
+          expect.objectContaining({ id: third, message: 'The lead was changed since' }),
+        ]),
+      });
+      expect(await assignees()).toEqual([team.owner.userId, colleague.userId, colleague.userId]);
+    }
+  });
 });

@@ -238,6 +238,7 @@ describe('every route of the website', async () => {
     'POST /api/console/api-keys/{id}/rotate': { status: 404, type: 'not_found' },
     'POST /api/console/campaigns/{id}/integration-link': { status: 404, type: 'not_found' },
     'POST /api/console/order/leads/{id}/viewers': { status: 404, type: 'not_found' },
+    'POST /api/console/jobs/{id}/undo': { status: 404, type: 'not_found' },
     'POST /api/console/webhooks/{id}/test': { status: 404, type: 'not_found' },
     'POST /api/console/postbacks/{id}/test': { status: 404, type: 'not_found' },
     'POST /api/console/deliveries/{id}/resend': { status: 404, type: 'not_found' },

@@ -113,6 +113,26 @@ async function job(action: 'status' | 'assign' = 'status'): Promise<string> {
   );
   return id;
 }
+/** A job that has changed a lead. Its undo waits for a job that no instance runs. */
+async function doneJob(action: 'status' | 'assign' = 'status'): Promise<string> {
+  const [waiting, id, leadId] = [await job(action), randomUUID(), await leadOf(people.owner)];
+  await fixture.sql(
+    `INSERT INTO lead_job (id, workspace_id, user_id, action, filters, status, state, finished_at)
+     SELECT $1, workspace_id, user_id, action, filters, status, 'done', now() FROM lead_job WHERE id = $2`,
+    [id, waiting],
+  );
+  await fixture.sql(
+    `INSERT INTO lead_change (lead_id, version, user_id, fields, bulk_id, created_at) VALUES ($1, 2, $2, '{"assigneeId":{}}', $3, now())`,
+    [leadId, people.owner.member.userId, id],
+  );
+  return id;
+}
+/** An assignment of a lead. @returns the id by which it can be undone. */
+async function assignment(of: Person): Promise<string> {
+  const body = { ids: [await leadOf(of)], assigneeId: people.manager.member.userId };
+  const answer = await people.owner.visitor.send('POST', `/console${leads}/assignment`, body);
+  return answer.json<{ changeId: string }>().changeId;
+}
 /** A payment to the publisher that is paid, without leads. */
 async function payment(to = people.publisher): Promise<string> {
   const id = randomUUID();
@@ -344,6 +364,11 @@ const common: Matrix = {
       body: { ids: [await leadOf(of)], assigneeId: people.manager.member.userId },
     }),
   },
+  'POST /order/leads/assignment/undo': {
+    ...managers,
+    forOtherUser: managers,
+    request: async (of) => ({ path: `${leads}/assignment/undo`, body: { changeId: await assignment(of) } }),
+  },
   'GET /order/leads of an assignee': {
     ...managers,
     request: () => ({ path: `${leads}?assignee=me&callbackDue=true` }),
@@ -399,6 +424,11 @@ const common: Matrix = {
   'GET /jobs': { ...managers, request: () => ({ path: '/jobs' }) },
   'GET /jobs/{id}': { ...managers, request: async () => ({ path: `/jobs/${await job()}` }) },
   'DELETE /jobs/{id}': { ...managers, request: async () => ({ path: `/jobs/${await job()}` }) },
+  'POST /jobs/{id}/undo': { ...managers, request: async () => ({ path: `/jobs/${await doneJob()}/undo` }) },
+  'POST /jobs/{id}/undo assign': {
+    ...managers,
+    request: async () => ({ path: `/jobs/${await doneJob('assign')}/undo` }),
+  },
   'GET /views': { ...everyone, request: () => ({ path: '/views' }) },
   'POST /views': { ...everyone, request: () => ({ path: '/views', body: { name: 'One' } }) },
   'POST /views shared': {
@@ -566,6 +596,7 @@ const neededScopes: Readonly<Record<string, readonly SingleScope[]>> = {
   'PATCH /order/leads/{id} out of Paid': ['leads:write', 'leads:status'],
   'PATCH /order/leads/{id} assignee': ['leads:write'],
   'POST /order/leads/assignment': ['leads:write'],
+  'POST /order/leads/assignment/undo': ['leads:write'],
   'GET /order/leads of an assignee': ['leads:read'],
   'GET /order/leads/{id}/notes': ['leads:read'],
   'POST /order/leads/{id}/notes': ['leads:write'],
@@ -578,6 +609,8 @@ const neededScopes: Readonly<Record<string, readonly SingleScope[]>> = {
   'GET /jobs/{id}': ['leads:read'],
   'DELETE /jobs/{id}': ['leads:status'],
   'DELETE /jobs/{id} assign': ['leads:write'],
+  'POST /jobs/{id}/undo': ['leads:status'],
+  'POST /jobs/{id}/undo assign': ['leads:write'],
   'GET /views': ['leads:read'],
   'POST /views': ['admin'],
   'POST /views shared': ['admin'],
@@ -609,6 +642,7 @@ const neededScopes: Readonly<Record<string, readonly SingleScope[]>> = {
 const alternativeScopes: Readonly<Record<string, readonly SingleScope[]>> = {
   'POST /jobs': ['leads:status', 'leads:write'],
   'DELETE /jobs/{id}': ['leads:status', 'leads:write'],
+  'POST /jobs/{id}/undo': ['leads:status', 'leads:write'],
 };
 
 /** Returns the scopes of which the route of a row needs one. */

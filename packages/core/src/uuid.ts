@@ -25,3 +25,6 @@ export function uuidOfHex(hex: string): string {
 
 /** Matches a UUID of any version, in lower case. */
 export const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Sorts before all ids. */
+export const firstId = '00000000-0000-0000-0000-000000000000';

@@ -487,6 +487,8 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
   ['lead_job_action_check', '23514', () => insert('lead_job', { action: 'assign' })],
   ['lead_job_state_check', '23514', () => insert('lead_job', { state: 'done' })],
   ['lead_job_state_check', '23514', () => insert('lead_job', { finished_at: 'now()' })],
+  ['lead_job_state_check', '23514', () => insert('lead_job', { undoes: newId() })],
+  ['lead_job_state_check', '23514', () => insert('lead_job', { state: 'undoing' })],
   ['lead_job_filters_check', '23514', () => insert('lead_job', { filters: '[]' })],
   ['lead_job_refusals_check', '23514', () => insert('lead_job', { refusals: '{}' })],
   ['lead_job_workspace_id_fkey', '23503', () => insert('lead_job', { workspace_id: newId() })],

@@ -13,6 +13,7 @@ import type { StoredLead } from '../lead/lead.ts';
 import type { LeadQuarantine } from '../lead/lead-quarantine.ts';
 import { maxLeadsPerAggregation } from '../overview/lead-count-aggregator.ts';
 import { advisoryLocks } from './advisory-locks.ts';
+import { firstId } from '../uuid.ts';
 import type { Database, Transaction } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import { createOverviewStore } from './overview-store.prisma.ts';
@@ -21,8 +22,6 @@ import { withoutNulls } from './without-nulls.ts';
 /** The number of rows that one statement reads, and of leads that one transaction erases. */
 const pageSize = 5_000;
 const leadsPerTransaction = 500;
-/** Sorts before all ids. */
-const firstId = '00000000-0000-0000-0000-000000000000';
 
 /** Replaces the text of a note about an erased person. The note stays, because other users may have replied to it. */
 const erasedText = '[erased]';

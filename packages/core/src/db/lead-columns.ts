@@ -115,6 +115,7 @@ export const changeColumns: Columns<LeadChange> = {
   to_status: { of: (change) => change.status?.to, stored: cast('lead_status') },
   reason: { of: (change) => change.reason },
   request_id: { of: (change) => change.requestId, type: 'uuid' },
+  bulk_id: { of: (change) => change.bulkId, type: 'uuid' },
   fields: {
     of: (change) => change.fields && JSON.stringify(change.fields),
     stored: (sent) => `with_payout_change(${sent}::jsonb, locked.payout, changed.payout)`,

@@ -1,8 +1,9 @@
 import { type LeadJob, maxListedRefusals, personalFilters, removedFilter } from '../lead/lead-job.schema.ts';
 import type { ClaimedJob, LeadJobStore } from '../lead/lead-job-store.ts';
+import { LeadsError } from '../errors.ts';
 import { requireRoom } from '../limits/caps.ts';
 import { newId, uuidPattern } from '../uuid.ts';
-import type { Database } from './client.ts';
+import type { Database, Transaction } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import { lockWorkspace } from './lock-workspace.ts';
 import { withoutNulls } from './without-nulls.ts';
@@ -17,7 +18,13 @@ const endedFilters = Prisma.sql`filters || (
 )`;
 
 const columns = Prisma.sql`
-  id, action, filters, status, reason, assignee_id AS "assigneeId", state, user_id AS "userId", total, changed, refused, refusals,
+  id, action, filters, status, reason, assignee_id AS "assigneeId", undoes,
+  (
+    SELECT undo.id FROM lead_job AS undo
+    WHERE undo.workspace_id = lead_job.workspace_id AND undo.undoes = lead_job.id AND undo.state IN ('undoing', 'done')
+    LIMIT 1
+  ) AS "undoneBy",
+  CASE state WHEN 'undoing' THEN 'running' ELSE state END AS state, user_id AS "userId", total, changed, refused, refusals,
   created_at AS "createdAt", finished_at AS "finishedAt"`;
 
 function toJob(row: object): LeadJob {
@@ -56,7 +63,7 @@ export function createLeadJobStore({ select, transaction }: Database): LeadJobSt
           const repeated = await tx.$queryRaw<object[]>`
             SELECT ${columns} FROM lead_job WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid`;
           if (repeated[0] !== undefined) return toJob(repeated[0]);
-          requireRoom('runningJobs', await tx.leadJob.count({ where: { workspaceId, state: 'running' } }));
+          await requireRoomForJob(tx, workspaceId);
           const [row] = await tx.$queryRaw<object[]>`
             INSERT INTO lead_job (id, workspace_id, user_id, action, filters, status, reason, assignee_id)
             VALUES (
@@ -66,6 +73,26 @@ export function createLeadJobStore({ select, transaction }: Database): LeadJobSt
           return toJob(row as object);
         },
         { workspaceId: job.workspaceId },
+      ),
+
+    startUndo: ({ id, workspaceId, userId, undoes }) =>
+      transaction(
+        async (tx) => {
+          await lockWorkspace(tx, workspaceId);
+          const [repeated] = await tx.$queryRaw<object[]>`
+            SELECT ${columns} FROM lead_job
+            WHERE workspace_id = ${workspaceId}::uuid AND undoes = ${undoes}::uuid AND state IN ('undoing', 'done')`;
+          if (repeated !== undefined) return toJob(repeated);
+          await requireRoomForJob(tx, workspaceId);
+          const [row] = await tx.$queryRaw<object[]>`
+            INSERT INTO lead_job (id, workspace_id, user_id, action, filters, status, reason, assignee_id, undoes, state)
+            SELECT ${id}::uuid, workspace_id, ${userId}::uuid, action, filters, status, reason, assignee_id, id, 'undoing'
+            FROM lead_job WHERE workspace_id = ${workspaceId}::uuid AND id = ${undoes}::uuid
+            RETURNING ${columns}`;
+          if (row === undefined) throw new LeadsError('not_found');
+          return toJob(row);
+        },
+        { workspaceId },
       ),
 
     async list(workspaceId, limit) {
@@ -85,7 +112,7 @@ export function createLeadJobStore({ select, transaction }: Database): LeadJobSt
       const [row] = await select<object>(
         Prisma.sql`
           UPDATE lead_job SET state = 'cancelled', finished_at = now(), filters = ${endedFilters}
-          WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid AND state = 'running'
+          WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid AND finished_at IS NULL
           RETURNING ${columns}`,
         { workspaceId },
       );
@@ -95,9 +122,13 @@ export function createLeadJobStore({ select, transaction }: Database): LeadJobSt
     async claim(leaseMs) {
       const [row] = await select<Record<string, unknown>>(Prisma.sql`
         WITH due AS MATERIALIZED (
-          SELECT id FROM lead_job AS job WHERE state = 'running' AND next_step_at <= now() AND NOT EXISTS (
-            SELECT FROM lead_job AS older WHERE older.workspace_id = job.workspace_id AND older.state = 'running'
+          SELECT id FROM lead_job AS job WHERE finished_at IS NULL AND next_step_at <= now() AND NOT EXISTS (
+            SELECT FROM lead_job AS older WHERE older.workspace_id = job.workspace_id AND older.finished_at IS NULL
               AND (older.created_at, older.id) < (job.created_at, job.id)
+          ) AND NOT EXISTS (
+            -- A cancelled job finishes its batch in progress before it is undone.
+            SELECT FROM lead_job AS undone WHERE undone.id = job.undoes AND undone.state = 'cancelled'
+              AND undone.lease_id IS NOT NULL AND undone.next_step_at > now()
           )
           ORDER BY next_step_at LIMIT 1 FOR UPDATE SKIP LOCKED
         )
@@ -108,10 +139,11 @@ export function createLeadJobStore({ select, transaction }: Database): LeadJobSt
         WHERE job.id = due.id
         RETURNING job.id, job.workspace_id AS "workspaceId", job.user_id AS "userId", job.action, job.filters,
           job.status, job.reason, job.assignee_id AS "assigneeId", job.created_at AS "createdAt", job.lease_id AS "leaseId", job.total, job.planned,
-          role::text AS role, job.after_time AS "afterTime", job.after_id AS "afterId"`);
+          role::text AS role, job.undoes, job.after_time AS "afterTime", job.after_id AS "afterId"`);
       if (row === undefined) return undefined;
-      const { afterTime, afterId, ...job } = withoutNulls(row);
-      const after = afterId === undefined ? undefined : { time: afterTime as Date, id: afterId as string };
+      const { afterTime, ...job } = withoutNulls(row);
+      const after =
+        afterTime === undefined ? undefined : { time: afterTime as Date, id: job['afterId'] as string };
       return { ...job, after } as unknown as ClaimedJob;
     },
 
@@ -127,12 +159,12 @@ export function createLeadJobStore({ select, transaction }: Database): LeadJobSt
       return rows.length > 0;
     },
 
-    async record(job, { changed, refusals }) {
+    async record(job, { changed, refusals, total, afterId }) {
       await select(
         Prisma.sql`
           UPDATE lead_job SET
             changed = changed + ${changed}, refused = refused + ${refusals.length}, planned = NULL, lease_id = NULL,
-            next_step_at = now(),
+            next_step_at = now(), total = coalesce(${total ?? null}::int, total), after_id = coalesce(${afterId ?? null}::uuid, after_id),
             refusals = jsonb_path_query_array(
               refusals || ${JSON.stringify(refusals)}::jsonb, ${`$[0 to ${maxListedRefusals - 1}]`}::jsonpath)
           WHERE ${leased(job)}`,
@@ -151,9 +183,14 @@ export function createLeadJobStore({ select, transaction }: Database): LeadJobSt
         Prisma.sql`
           UPDATE lead_job SET
             state = ${state}, total = ${total ?? null}::int, finished_at = now(), planned = NULL, filters = ${endedFilters}
-          WHERE ${leased(job)} AND state = 'running'`,
+          WHERE ${leased(job)} AND finished_at IS NULL`,
         { workspaceId: job.workspaceId },
       );
     },
   };
+}
+
+/** @throws LeadsError `limit_reached` if too many jobs of the workspace run. */
+async function requireRoomForJob(tx: Transaction, workspaceId: string): Promise<void> {
+  requireRoom('runningJobs', await tx.leadJob.count({ where: { workspaceId, finishedAt: null } }));
 }

@@ -4,15 +4,13 @@ import type { StatusChangeFrom } from '../lead/lead-store.ts';
 import { requireRoom } from '../limits/caps.ts';
 import { type Payment, paymentFailures, type PaymentLead } from '../payout/payment.schema.ts';
 import type { PaymentStore } from '../payout/payment-store.ts';
+import { firstId } from '../uuid.ts';
 import type { Database, Transaction } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import { arrayValues, statusChangeColumns } from './lead-columns.ts';
 import { statusChangeOfMany } from './lead-store.prisma.ts';
 import { lockWorkspace } from './lock-workspace.ts';
 import { withoutNulls } from './without-nulls.ts';
-
-/** Sorts before all ids. */
-const firstId = '00000000-0000-0000-0000-000000000000';
 
 const columns = Prisma.sql`
   id, number, user_id AS "userId", created_by_id AS "createdBy", from_time AS "from", to_time AS "to",

@@ -1,5 +1,6 @@
 import { type Principal, requireManager } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
+import { newId } from '../uuid.ts';
 import type { WorkspaceStore } from '../workspace/workspace-store.ts';
 import { type ChangeResult, changeEach } from './change-each.ts';
 import type { LeadAssignment } from './lead.schema.ts';
@@ -11,26 +12,30 @@ type Assignment = Omit<LeadAssignment, 'ids'>;
  * Sets the assignee and the call-back of many leads, as {@link changeEach} does. A lead that has them already keeps its
  * version.
  *
+ * @param changeId the id by which the changes can be undone together. Default: a new one.
  * @throws LeadsError `forbidden` for a publisher; `invalid_input` as {@link requireAssignable} and {@link assignmentOf}.
  */
 export async function assignLeads(
   { leads, workspaces }: { leads: LeadStore; workspaces: Pick<WorkspaceStore, 'hasManager'> },
   principal: Principal,
   { ids, ...assignment }: LeadAssignment,
-): Promise<ChangeResult[]> {
+  changeId = newId(),
+): Promise<{ readonly changeId: string; readonly results: ChangeResult[] }> {
   requireManager(principal);
   await requireAssignable(workspaces, principal, assignment);
   const values = assignmentOf(assignment);
-  return changeEach(leads, principal, ids, (lead) => {
+  const results = await changeEach(leads, principal, ids, (lead) => {
     const changed = (['assigneeId', 'callbackAt'] as const).filter(
       (field) => field in values && values[field] !== lead[field],
     );
     if (changed.length === 0) return undefined;
     return {
       values,
+      bulkId: changeId,
       fields: Object.fromEntries(changed.map((field) => [field, { from: lead[field], to: values[field] }])),
     };
   });
+  return { changeId, results };
 }
 
 /** Checks an assignee. @throws LeadsError `invalid_input` for a user without the role owner or manager in the workspace. */

@@ -14,9 +14,9 @@ export type ChangeResult =
   | { readonly id: string; readonly error: LeadsError };
 
 /** The new values of a lead, and what its history shows of them. */
-type Decision = { readonly values: Partial<FoundLead> } & Pick<
+export type Decision = { readonly values: Partial<FoundLead> } & Pick<
   LeadChange,
-  'status' | 'reason' | 'fields' | 'requestId'
+  'status' | 'reason' | 'fields' | 'requestId' | 'bulkId'
 >;
 
 /**

@@ -8,7 +8,8 @@ import type { LeadStore } from './lead-store.ts';
 /**
  * Changes the status of many leads, as {@link changeEach} does.
  *
- * @param expected the statuses in which the caller has found leads, by id. A lead with another status is a `conflict`.
+ * @param options.expected the statuses in which the caller has found leads, by id. A lead with another status is a `conflict`.
+ * @param options.bulkId the id by which the changes can be undone together.
  * @returns one result for each id, in the order given. Errors are `not_found`, `conflict`, `forbidden` and
  *   `reason_required`, as for one lead.
  * @throws LeadsError `forbidden` for a publisher.
@@ -17,7 +18,7 @@ export async function changeStatuses(
   leads: LeadStore,
   principal: Principal,
   { ids, status, reason }: StatusChange & { readonly status: LeadStatus },
-  expected?: ReadonlyMap<string, LeadStatus>,
+  { expected, bulkId }: { expected?: ReadonlyMap<string, LeadStatus>; bulkId?: string } = {},
 ): Promise<ChangeResult[]> {
   requireManager(principal);
   return changeEach(leads, principal, ids, (lead) => {
@@ -25,6 +26,6 @@ export async function changeStatuses(
       throw new LeadsError('conflict', { message: concurrentChange });
     }
     checkTransition(lead.status, status, { role: principal.role, reason });
-    return { values: { status }, status: { from: lead.status, to: status }, reason };
+    return { values: { status }, status: { from: lead.status, to: status }, reason, bulkId };
   });
 }

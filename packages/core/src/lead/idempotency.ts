@@ -97,7 +97,8 @@ export function idOfDifferingLead({ id, contentHash: hash }: StoredLead): string
 
 const lineOf = (line: number | undefined) => (line === undefined ? [] : [line]);
 
-function idFrom(parts: readonly (string | number)[]): string {
+/** Returns a UUID of version 8 (RFC 9562, 5.8) that is derived from the parts. */
+export function idFrom(parts: readonly (string | number)[]): string {
   const bytes = createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);

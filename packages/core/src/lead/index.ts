@@ -23,6 +23,7 @@ export { insertEach, type StoredOutcome } from './insert-each.ts';
 export {
   IntakeLead,
   Lead,
+  AssignmentUndo,
   LeadAssignment,
   LeadDetail,
   LeadExport,
@@ -35,6 +36,7 @@ export {
 } from './lead.schema.ts';
 export type { FoundLead, StoredLead } from './lead.ts';
 export {
+  AssignmentAnswer,
   ImportAnswer,
   IntakeTry,
   IntakeTryAnswer,
@@ -58,7 +60,14 @@ export { shownChange, shownLead, visibleTo } from './lead-scope.ts';
 export { LeadJob, LeadJobAnswer, NewLeadJob } from './lead-job.schema.ts';
 export { LeadJobRunner } from './lead-job-runner.ts';
 export type { LeadJobStore } from './lead-job-store.ts';
-export { cancelLeadJob, getLeadJob, jobScopes, listLeadJobs, startLeadJob } from './lead-jobs.ts';
+export {
+  cancelLeadJob,
+  getLeadJob,
+  jobScopes,
+  listLeadJobs,
+  startLeadJob,
+  undoLeadJob,
+} from './lead-jobs.ts';
 export { LeadStatus } from './lead-status.ts';
 export type {
   ChangedLead,
@@ -87,3 +96,4 @@ export {
 } from './status-aliases.ts';
 export { StatusImportAnswer, StatusImportLine } from './status-import.schema.ts';
 export { type LeadSink, submitLead } from './submit-lead.ts';
+export { undoAssignment } from './undo-changes.ts';

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { errorKinds } from '../errors.ts';
+import { id } from '../fields.ts';
 import { IntakeLead, Lead, LeadDetail } from './lead.schema.ts';
 import { LeadStatus } from './lead-status.ts';
 
@@ -56,6 +57,16 @@ export const StatusChangeAnswer = Type.Object(
   { additionalProperties: false, description: 'The result for each lead.' },
 );
 export type StatusChangeAnswer = Static<typeof StatusChangeAnswer>;
+
+/** The response to an assignment of several leads. */
+export const AssignmentAnswer = Type.Object(
+  {
+    ...StatusChangeAnswer.properties,
+    changeId: id('Identifies the changes of this request, so that they can be undone together.'),
+  },
+  { additionalProperties: false, description: 'The result for each lead.' },
+);
+export type AssignmentAnswer = Static<typeof AssignmentAnswer>;
 
 /** The maximum number of rejections that a response lists. */
 export const maxListedRejections = 1000;

@@ -13,6 +13,7 @@ import { createLeadStore } from '../db/lead-store.prisma.ts';
 import { createWorkspaceStore } from '../db/workspace-store.prisma.ts';
 import { LeadsError } from '../errors.ts';
 import { newId } from '../uuid.ts';
+import { changeStatuses } from './change-status.ts';
 import { LeadJobRunner } from './lead-job-runner.ts';
 import type { LeadJobStore } from './lead-job-store.ts';
 import type { LeadStore } from './lead-store.ts';
@@ -168,4 +169,89 @@ test('a job fails if its user may not change statuses any more', async () => {
   await using _runner = new LeadJobRunner({ jobs, leads, workspaces }, { onError: () => undefined });
   await expect.poll(() => stateOf(tenant, id), { timeout: 20_000 }).toBe('failed');
   expect(await testDatabase.query('SELECT FROM lead_change WHERE lead_id = $1', [lead.id])).toEqual([]);
+});
+
+/** The claim of the release before, which knows no undo. */
+const earlierClaim = `
+  SELECT id FROM lead_job AS job WHERE state = 'running' AND next_step_at <= now() AND NOT EXISTS (
+    SELECT FROM lead_job AS older WHERE older.workspace_id = job.workspace_id AND older.state = 'running'
+      AND (older.created_at, older.id) < (job.created_at, job.id)
+  )`;
+
+test('an undo changes back the leads whose newest change is that of the job, also if an instance dies between two changes of a lead', async () => {
+  const tenant = await addTenant(testDatabase, 'undone');
+  const { workspaceId, userId } = tenant;
+  const principal = { workspaceId, userId, role: 'owner', scope: 'full' } as const;
+  const createdAt = new Date(Date.now() - 60_000);
+  // The first batch has leads that go back by two changes.
+  const approved = Array.from({ length: 210 }, () => leadOf(tenant, { createdAt }));
+  const onHold = Array.from({ length: 210 }, () => leadOf(tenant, { createdAt }));
+  await leads.insert([...onHold, ...approved]);
+  const idsOf = (some: readonly { readonly id: string }[]) => some.map(({ id }) => id);
+  await changeStatuses(leads, principal, { ids: idsOf(approved), status: 'Approved', reason: 'called' });
+  const onError = () => undefined;
+  const ids = [newId(), newId(), newId()] as const;
+  await jobs.start(jobOf(tenant, { id: ids[0], filters: {}, status: 'Trashed', reason: 'spam' }));
+  {
+    await using _runner = new LeadJobRunner({ jobs, leads, workspaces }, { onError });
+    await expect.poll(() => stateOf(tenant, ids[0]), { timeout: 20_000 }).toBe('done');
+  }
+  const [changed, paid] = [onHold[0]?.id ?? '', approved[0]?.id ?? ''];
+  await changeStatuses(leads, principal, { ids: [changed], status: 'OnHold' });
+  await testDatabase.query(
+    `INSERT INTO payment (id, workspace_id, number, user_id, created_by_id, from_time, to_time, currency, date, state)
+     VALUES ($1, $2, 1, $3, $3, '2026-01-01', '2026-02-01', 'EUR', '2026-02-01', 'paying')`,
+    [ids[2], workspaceId, userId],
+  );
+  await testDatabase.query(
+    `INSERT INTO payment_lead (payment_id, lead_id, workspace_id, amount) VALUES ($1, $2, $3, 1)`,
+    [ids[2], paid, workspaceId],
+  );
+
+  const started = await jobs.startUndo({ id: ids[1], workspaceId, userId, undoes: ids[0] });
+  expect(started).toMatchObject({ state: 'running', undoes: ids[0], status: 'Trashed' });
+  expect((await jobs.startUndo({ id: newId(), workspaceId, userId, undoes: ids[0] })).id).toBe(ids[1]);
+  expect(await testDatabase.query(earlierClaim)).toEqual([]);
+  let stored = 0;
+  const failing: LeadStore = {
+    ...leads,
+    async change(...change) {
+      if (stored > 0) throw new LeadsError('unavailable');
+      stored += 1;
+      return leads.change(...change);
+    },
+  };
+  {
+    await using _first = new LeadJobRunner({ jobs, leads: failing, workspaces }, { onError, leaseMs: 300 });
+    await expect.poll(() => stored, { timeout: 20_000 }).toBe(1);
+  }
+  await using _second = new LeadJobRunner({ jobs, leads, workspaces }, { onError });
+  await using _third = new LeadJobRunner({ jobs, leads, workspaces }, { onError });
+  await expect.poll(() => stateOf(tenant, ids[1]), { timeout: 30_000 }).toBe('done');
+
+  const undo = await jobs.find(workspaceId, ids[1]);
+  expect(undo).toMatchObject({ total: 420, changed: 418, refused: 2 });
+  expect(new Map(undo?.refusals.map(({ id, message }) => [id, message]))).toEqual(
+    new Map([
+      [changed, 'The lead was changed since'],
+      [paid, 'The lead is in a payment'],
+    ]),
+  );
+  expect((await jobs.find(workspaceId, ids[0]))?.undoneBy).toBe(ids[1]);
+  const rows = await testDatabase.query<{ id: string; status: string; history: (string | null)[] }>(
+    `SELECT id, status::text, (
+       SELECT array_agg(to_status || ' ' || coalesce(reason, '') ORDER BY version) FROM lead_change WHERE lead_id = lead.id
+     ) AS history FROM lead WHERE workspace_id = $1`,
+    [workspaceId],
+  );
+  const histories = new Map(rows.map(({ id, history }) => [id, history]));
+  const back = ['Trashed spam', 'OnHold Undone'];
+  for (const { id } of onHold) {
+    expect(histories.get(id)).toEqual(id === changed ? ['Trashed spam', 'OnHold '] : back);
+  }
+  for (const { id } of approved) {
+    expect(histories.get(id)).toEqual(
+      id === paid ? ['Approved called', 'Trashed spam'] : ['Approved called', ...back, 'Approved called'],
+    );
+  }
 });

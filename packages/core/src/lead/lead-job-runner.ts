@@ -10,6 +10,7 @@ import type { LeadStatus } from './lead-status.ts';
 import type { LeadSelection, LeadStore } from './lead-store.ts';
 import type { WorkspaceStore } from '../workspace/workspace-store.ts';
 import { selectLeads } from './list-leads.ts';
+import { undoChanges } from './undo-changes.ts';
 
 /** The leads of one transaction. A larger transaction would delay the changes of single leads. */
 const batchSize = 200;
@@ -72,8 +73,13 @@ export class LeadJobRunner implements AsyncDisposable {
 
   async #runBatch(job: ClaimedJob): Promise<void> {
     const principal: Principal = { ...job, scope: 'full' };
-    if (job.role === 'publisher' || !(await this.#isAssignable(job))) {
+    const { undoes } = job;
+    if (job.role === 'publisher' || (undoes === undefined && !(await this.#isAssignable(job)))) {
       await this.#jobs.finish(job, 'failed', job.total);
+      return;
+    }
+    if (undoes !== undefined) {
+      await this.#undoBatch(principal, { ...job, undoes });
       return;
     }
     const selection = selectLeads(principal, { ...job.filters, sort: 'createdAt' });
@@ -81,6 +87,21 @@ export class LeadJobRunner implements AsyncDisposable {
     const planned = job.planned ?? (await this.#plan(job, selection, total));
     if (planned === undefined) return;
     await this.#jobs.record(job, await this.#change(principal, job, planned));
+  }
+
+  /** Changes leads of another job back. A batch can be repeated, so it is not stored before the changes. */
+  async #undoBatch(principal: Principal, job: ClaimedJob & { readonly undoes: string }): Promise<void> {
+    const bulk = { workspaceId: job.workspaceId, bulkId: job.undoes };
+    const total = job.total ?? (await this.#leads.countBulkChanges(bulk));
+    const changes = await this.#leads.bulkChanges(bulk, { limit: batchSize, afterId: job.afterId });
+    const last = changes.at(-1);
+    if (last === undefined) {
+      await this.#jobs.finish(job, 'done', total);
+      return;
+    }
+    const stores = { leads: this.#leads, workspaces: this.#workspaces };
+    const results = await undoChanges(stores, principal, bulk.bulkId, changes);
+    await this.#jobs.record(job, { ...progressOf(results), total, afterId: last.id });
   }
 
   /** Whether the new assignee, if there is one, is an owner or manager of the workspace. */
@@ -113,26 +134,26 @@ export class LeadJobRunner implements AsyncDisposable {
     const results = await (job.status === undefined
       ? this.#assign(principal, job, planned)
       : this.#changeStatuses(principal, { ...job, status: job.status }, planned));
-    const refusals = results.flatMap((result) =>
-      'error' in result ? [{ id: result.id, message: result.error.message }] : [],
-    );
+    const { refusals } = progressOf(results);
     return { changed: planned.length - refusals.length, refusals };
   }
 
   /** Sets the assignee. A lead that has it already, such as after a restart, keeps its version. */
-  #assign(
+  async #assign(
     principal: Principal,
-    { assigneeId = '' }: ClaimedJob,
+    { id, assigneeId = '' }: ClaimedJob,
     planned: readonly PlannedLead[],
   ): Promise<ChangeResult[]> {
-    const ids = planned.map(({ id }) => id);
-    return assignLeads({ leads: this.#leads, workspaces: this.#workspaces }, principal, { ids, assigneeId });
+    const ids = planned.map((lead) => lead.id);
+    const stores = { leads: this.#leads, workspaces: this.#workspaces };
+    const { results } = await assignLeads(stores, principal, { ids, assigneeId }, id);
+    return results;
   }
 
   /** Changes the statuses. @returns the results of the leads that had not changed before a restart. */
   async #changeStatuses(
     principal: Principal,
-    { status, reason, planned: before }: ClaimedJob & { readonly status: LeadStatus },
+    { id: bulkId, status, reason, planned: before }: ClaimedJob & { readonly status: LeadStatus },
     planned: readonly PlannedLead[],
   ): Promise<ChangeResult[]> {
     const ids = planned.map(({ id }) => id);
@@ -148,12 +169,20 @@ export class LeadJobRunner implements AsyncDisposable {
       status,
       ...(reason !== undefined && { reason }),
     };
-    return changeStatuses(this.#leads, principal, change, expected);
+    return changeStatuses(this.#leads, principal, change, { expected, bulkId });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#loop[Symbol.asyncDispose]();
   }
+}
+
+/** Returns the counts of the results of a batch. */
+function progressOf(results: readonly ChangeResult[]): JobProgress {
+  const refusals = results.flatMap((result) =>
+    'error' in result ? [{ id: result.id, message: result.error.message }] : [],
+  );
+  return { changed: results.length - refusals.length, refusals };
 }
 
 /** Returns the selection without the leads that were created after the start of the job. */

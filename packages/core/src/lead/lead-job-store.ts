@@ -11,6 +11,9 @@ type JobToStart = Pick<
   readonly workspaceId: string;
 };
 
+/** A job to store that undoes another one. */
+type UndoToStart = Pick<LeadJob, 'id' | 'userId'> & { readonly workspaceId: string; readonly undoes: string };
+
 /** A lead that a job is about to change, and the status in which the job found it. */
 export interface PlannedLead {
   readonly id: string;
@@ -24,6 +27,10 @@ export interface ClaimedJob extends JobToStart {
   readonly total?: number | undefined;
   /** The last lead that the job has found, in the order of creation. */
   readonly after?: LeadPosition | undefined;
+  /** The job that this job undoes. It goes by the ids of leads. */
+  readonly undoes?: string | undefined;
+  /** The last lead that a job which undoes another one has changed or refused. */
+  readonly afterId?: string | undefined;
   /** The leads that the job has found and not counted yet. Some of them may be changed already. */
   readonly planned?: readonly PlannedLead[] | undefined;
   /** The present role of the user. */
@@ -32,6 +39,9 @@ export interface ClaimedJob extends JobToStart {
 
 /** The results of a batch. */
 export interface JobProgress {
+  /** The total and the last lead of a job that undoes another one. Other jobs store both before their changes. */
+  readonly total?: number;
+  readonly afterId?: string | undefined;
   readonly changed: number;
   readonly refusals: readonly { readonly id: string; readonly message: string }[];
 }
@@ -44,6 +54,13 @@ export interface LeadJobStore {
    * @returns the stored job. @throws LeadsError `limit_reached` if too many jobs of the workspace run.
    */
   start(job: JobToStart): Promise<LeadJob>;
+  /**
+   * Stores a job that undoes another job of the workspace. A job is undone once: while it is undone and afterwards, the
+   * same undo is returned. It can be undone again if the undo was cancelled or failed.
+   *
+   * @returns the stored job. @throws LeadsError `limit_reached` if too many jobs of the workspace run; `not_found`.
+   */
+  startUndo(job: UndoToStart): Promise<LeadJob>;
   /** Lists the newest jobs of a workspace. */
   list(workspaceId: string, limit: number): Promise<LeadJob[]>;
   find(workspaceId: string, id: string): Promise<LeadJob | undefined>;

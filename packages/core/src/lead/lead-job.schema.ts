@@ -66,13 +66,23 @@ export const LeadJob = Type.Object(
     assigneeId: Type.Optional(
       id('The new assignee. Absent if the action is not `assign`, and if the job removes the assignee.'),
     ),
+    undoes: Type.Optional(
+      id(
+        'The job that this job undoes. The action, filters, status, reason and assignee are those of that job.',
+      ),
+    ),
+    undoneBy: Type.Optional(id('The job that undoes this job, if it is running or done.')),
     state: Type.Enum([...jobStates], {
       description:
         'State of the job. A running job continues after a restart of the service. A job fails if its user is no longer an owner or manager, or if its new assignee is not.',
       examples: ['running'],
     }),
     userId: id('The user that started the job.'),
-    total: Type.Optional(count('The number of leads that matched when the job started. Absent until then.')),
+    total: Type.Optional(
+      count(
+        'The number of leads that matched when the job started; of a job that undoes another one, the number of changes to undo. Absent until they are counted.',
+      ),
+    ),
     changed: count('The number of changed leads.'),
     refused: count('The number of leads that the job found and could not change.'),
     refusals: Type.Array(

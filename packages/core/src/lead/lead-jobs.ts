@@ -8,6 +8,7 @@ import { idempotentId, keyOwnerOf } from './idempotency.ts';
 import { type LeadJob, type NewLeadJob, personalFilters, removedFilter } from './lead-job.schema.ts';
 import type { LeadJobStore } from './lead-job-store.ts';
 import { statusesBefore } from './lead-status.ts';
+import type { LeadStore } from './lead-store.ts';
 import { type LeadStatus, leadStatuses } from './lead-transitions.ts';
 import { checkFilters } from './list-leads.ts';
 
@@ -105,6 +106,35 @@ function requireReason(
     });
   }
 }
+
+/**
+ * Starts a job that changes the leads of a finished job back, as {@link undoChanges} does. A repeated request returns the
+ * same undo.
+ *
+ * @throws LeadsError `forbidden` for a publisher, for an API key without the scope of the action, and for a manager that
+ *   undoes a change to Paid; `conflict` for a job that runs, that is an undo itself, or that recorded no change;
+ *   `limit_reached`; `not_found`.
+ */
+export async function undoLeadJob(
+  { jobs, leads }: { jobs: LeadJobStore; leads: Pick<LeadStore, 'bulkChanges'> },
+  principal: Principal,
+  id: string,
+): Promise<LeadJob> {
+  const job = await getLeadJob(jobs, principal, id);
+  requireScope(principal, scopeOf[job.action]);
+  if (job.undoes !== undefined) throw refused('An undo cannot be undone: start the change again');
+  if (job.state === 'running') throw refused('The job is running: cancel it first, or wait for its end');
+  if (job.status === 'Paid' && principal.role !== 'owner') {
+    throw new LeadsError('forbidden', { message: 'Only an owner may take leads from Paid to Approved' });
+  }
+  const { workspaceId, userId } = principal;
+  if ((await leads.bulkChanges({ workspaceId, bulkId: id }, { limit: 1 })).length === 0) {
+    throw refused('The job has no changes that can be undone');
+  }
+  return jobs.startUndo({ id: newId(), workspaceId, userId, undoes: id });
+}
+
+const refused = (message: string) => new LeadsError('conflict', { message });
 
 function withoutPersonal(filters: NewLeadJob['filters']): NewLeadJob['filters'] {
   const entries = Object.entries(filters);

@@ -127,7 +127,23 @@ export interface LeadChange {
   readonly fields?: Readonly<Record<string, { readonly from?: unknown; readonly to?: unknown }>> | undefined;
   /** The id of the line of an import that made the change, which an import under the same key derives again. */
   readonly requestId?: string | undefined;
+  /** The id of the job, or of the assignment of several leads, that made the change. */
+  readonly bulkId?: string | undefined;
   readonly createdAt: Date;
+}
+
+/** A change that a job, or an assignment of several leads, made to a lead, and what an undo must know of the lead. */
+export interface BulkChange extends Pick<LeadChange, 'status' | 'fields'> {
+  readonly id: string;
+  /** The reason of the status before the change. */
+  readonly reasonBefore?: string | undefined;
+  /** The status and the version that the lead has now. */
+  readonly statusNow: LeadStatus;
+  readonly version: number;
+  /** The `bulkId` of the newest change of the lead. */
+  readonly newestBulkId?: string | undefined;
+  /** Whether a payment is about to pay the lead, or has paid it. */
+  readonly isInPayment: boolean;
 }
 
 /** A lead in its new state, and the entry in its history. */
@@ -187,6 +203,14 @@ export interface LeadStore {
   changeInEach(
     workspaces: readonly { readonly workspaceId: string; readonly changes: readonly ChangedLead[] }[],
   ): Promise<readonly ReadonlyMap<string, LeadAfterChange>[]>;
+
+  /** Returns up to `limit` changes with a `bulkId`, by the ids of their leads, which are above `afterId`. */
+  bulkChanges(
+    bulk: { readonly workspaceId: string; readonly bulkId: string },
+    page: { readonly limit: number; readonly afterId?: string | undefined },
+  ): Promise<BulkChange[]>;
+  /** Returns the number of changes with a `bulkId`. */
+  countBulkChanges(bulk: { readonly workspaceId: string; readonly bulkId: string }): Promise<number>;
 
   /** Returns the changes of statuses that lines of imports made, by their request ids. */
   findStatusRequests(

@@ -16,3 +16,22 @@ export const transitions: Readonly<Record<LeadStatus, readonly LeadStatus[]>> = 
 export function needsReason(from: LeadStatus, to: LeadStatus): boolean {
   return to === 'Trashed' || from === 'Paid';
 }
+
+/**
+ * Returns the shortest sequence of changes from one status to another; `undefined` if there is none.
+ *
+ * @param nextOf returns the statuses that can follow a status.
+ */
+export function findTransitions(
+  from: LeadStatus,
+  to: LeadStatus,
+  nextOf: (status: LeadStatus) => readonly LeadStatus[] = (status) => transitions[status],
+): readonly LeadStatus[] | undefined {
+  let ways: (readonly LeadStatus[])[] = [[]];
+  for (let steps = 0; steps < leadStatuses.length; steps++) {
+    const found = ways.find((way) => (way.at(-1) ?? from) === to);
+    if (found !== undefined) return found;
+    ways = ways.flatMap((way) => nextOf(way.at(-1) ?? from).map((next) => way.concat(next)));
+  }
+  return undefined;
+}

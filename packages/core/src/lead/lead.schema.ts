@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { dateTime } from '../fields.ts';
+import { dateTime, id } from '../fields.ts';
 import { pageParameters } from '../paging.ts';
 import { LeadPayout, Payout } from '../payout/payout.schema.ts';
 import { type LeadFieldName, leadFieldNames, leadFields, newLeadFieldNames } from './lead-fields.ts';
@@ -212,7 +212,7 @@ export const LeadPatch = Type.Object(
 export type LeadPatch = Static<typeof LeadPatch>;
 
 /** The maximum number of leads that one request can change or export. */
-const idLimit = 1000;
+export const idLimit = 1000;
 
 const listedIds = Type.Array(Type.String(), {
   minItems: 1,
@@ -243,6 +243,13 @@ export const LeadAssignment = Type.Object(
   },
 );
 export type LeadAssignment = Static<typeof LeadAssignment>;
+
+/** The body of a request that undoes an assignment. */
+export const AssignmentUndo = Type.Object(
+  { changeId: id('The `changeId` in the response to the assignment.') },
+  { additionalProperties: false, description: 'An assignment to undo.' },
+);
+export type AssignmentUndo = Static<typeof AssignmentUndo>;
 
 /** One entry of a lead's history. */
 export const LeadHistoryEntry = Type.Object(

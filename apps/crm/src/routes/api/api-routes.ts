@@ -29,6 +29,7 @@ import { importStatusesRoute } from './leads/import-statuses.ts';
 import { leadNotesRoutes } from './leads/lead-notes.ts';
 import { listLeadDeliveriesRoute } from './leads/list-lead-deliveries.ts';
 import { listLeadsRoute } from './leads/list-leads.ts';
+import { undoAssignmentRoute } from './leads/undo-assignment.ts';
 import { createPostbackRoute } from './postbacks/create-postback.ts';
 import { deletePostbackRoute } from './postbacks/delete-postback.ts';
 import { getPostbackRoute } from './postbacks/get-postback.ts';
@@ -45,6 +46,7 @@ import { cancelJobRoute } from './jobs/cancel-job.ts';
 import { getJobRoute } from './jobs/get-job.ts';
 import { listJobsRoute } from './jobs/list-jobs.ts';
 import { startJobRoute } from './jobs/start-job.ts';
+import { undoJobRoute } from './jobs/undo-job.ts';
 import { createViewRoute } from './views/create-view.ts';
 import { deleteViewRoute } from './views/delete-view.ts';
 import { listViewsRoute } from './views/list-views.ts';
@@ -70,6 +72,7 @@ export async function leadsRoutes(app: Server, context: CrmContext): Promise<voi
   listLeadDeliveriesRoute(app, context);
   changeStatusesRoute(app, context);
   assignLeadsRoute(app, context);
+  undoAssignmentRoute(app, context);
   exportSelectionRoute(app, context);
   leadNotesRoutes(app, context);
   // A separate scope, because it accepts only CSV bodies.
@@ -97,6 +100,7 @@ export async function leadsRoutes(app: Server, context: CrmContext): Promise<voi
   listJobsRoute(app, context);
   getJobRoute(app, context);
   cancelJobRoute(app, context);
+  undoJobRoute(app, context);
 
   listViewsRoute(app, context);
   createViewRoute(app, context);

@@ -1,5 +1,5 @@
 import type { Lead, LeadStatus } from '@leads/core/lead';
-import { transitions } from '@leads/core/lead/transitions';
+import { findTransitions, transitions } from '@leads/core/lead/transitions';
 import type { MemberRole } from '@leads/core/credential';
 
 /** The order of the statuses on every page. */
@@ -31,17 +31,11 @@ export function statusOf({ status }: Lead): LeadStatus {
   return status ?? 'OnHold';
 }
 
-/** Returns the shortest sequence of changes from one status to another, or `undefined` if the role has none. */
-export function findTransitions(
+/** Returns the shortest sequence of changes by a role from one status to another, or `undefined` if there is none. */
+export function findTransitionsOf(
+  role: MemberRole,
   from: LeadStatus,
   to: LeadStatus,
-  role: MemberRole,
 ): readonly LeadStatus[] | undefined {
-  let ways: (readonly LeadStatus[])[] = [[]];
-  for (let steps = 0; steps < statuses.length; steps++) {
-    const found = ways.find((way) => (way.at(-1) ?? from) === to);
-    if (found !== undefined) return found;
-    ways = ways.flatMap((way) => nextStatuses(way.at(-1) ?? from, role).map((next) => way.concat(next)));
-  }
-  return undefined;
+  return findTransitions(from, to, (status) => nextStatuses(status, role));
 }

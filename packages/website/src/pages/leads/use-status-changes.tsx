@@ -10,7 +10,7 @@ import { ApiError } from '../../api/api-error.ts';
 import { changeStatuses, invalidateCounts, type StatusResult } from '../../api/leads.ts';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import * as texts from '../../texts/index.ts';
-import { commonStatuses, statusOf, findTransitions } from './lead-status.ts';
+import { commonStatuses, findTransitionsOf, statusOf } from './lead-status.ts';
 import { refreshListed, updateListed } from './use-lead-list.ts';
 
 const t = texts.leads;
@@ -129,7 +129,7 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
       for (const from of new Set(leads.map(statusOf))) {
         let back = leads.filter((lead) => statusOf(lead) === from);
         let at = to;
-        for (const next of findTransitions(to, from, role) ?? []) {
+        for (const next of findTransitionsOf(role, to, from) ?? []) {
           // A lead that another user has changed meanwhile is not changed back.
           back = [
             ...(await apply({ leads: back, to: next }, needsReason(at, next) ? t.undoReason : undefined)),
@@ -158,7 +158,7 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
       // Another dialog may be open by now.
       setPrompt((now) => (now?.leads === leads ? undefined : now));
       if (changed.length === 0) return;
-      const canUndo = changed.every((lead) => findTransitions(to, statusOf(lead), role) !== undefined);
+      const canUndo = changed.every((lead) => findTransitionsOf(role, to, statusOf(lead)) !== undefined);
       if (last.current !== undefined) notifications.hide(last.current.notice);
       const message = t.changed(changed.length, t.statuses[to]);
       const notice = notifications.show({
@@ -207,7 +207,7 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
         notifications.show({ color: 'yellow', message });
       } else if (leads.some((lead) => needsReason(statusOf(lead), to))) {
         setPrompt({ leads, to, onSent, for: 'reason' });
-      } else if (leads.some((lead) => findTransitions(to, statusOf(lead), role) === undefined)) {
+      } else if (leads.some((lead) => findTransitionsOf(role, to, statusOf(lead)) === undefined)) {
         setPrompt({ leads, to, onSent, for: 'confirmation' });
       } else {
         send({ leads, to });
