@@ -20,18 +20,38 @@ const Query = pg.Query as unknown as new (
   callback: Callback,
 ) => ExtendedQuery;
 
-/** Sets the acting workspace until the end of the transaction. It returns no columns. */
-const act = { name: 'act_for_workspace', text: `SELECT FROM set_config('leads.workspace', $1, true)` };
+/** The statements that set the acting workspace until the end of the transaction. They return no columns. */
+const acts = {
+  plain: { name: 'act_for_workspace', text: `SELECT FROM set_config('leads.workspace', $1, true)` },
+  /**
+   * Also makes Postgres plan the next statement once on each connection. Otherwise, Postgres compares the plan for a
+   * single row with the plan for any number of rows, and plans a change of one lead anew each time. To plan it takes
+   * 0.9 ms, and to run it 0.6 ms.
+   */
+  planningOnce: {
+    name: 'act_with_kept_plans',
+    text: `
+      SELECT FROM set_config('leads.workspace', $1, true) AS workspace,
+        set_config('plan_cache_mode', 'force_generic_plan', true) AS plan_cache_mode`,
+  },
+};
 
-/** Prepares the statement that sets the acting workspace. It must run once on each connection. */
+/** Prepares the statements that set the acting workspace. It must run once on each connection. */
 export function prepareToAct(client: pg.ClientBase): Promise<unknown> {
-  return client.query({ ...act, values: [''] });
+  return Promise.all(Object.values(acts).map((act) => client.query({ ...act, values: [''] })));
 }
 
 /** An acting workspace, and the values of the statement that runs for it. */
 export interface ActingTurn {
   readonly workspaceId: string;
   readonly values: readonly unknown[];
+}
+
+export interface ActingOptions {
+  /** Whether the statement that sets the acting workspace is prepared on the connection. */
+  readonly isPrepared: boolean;
+  /** Whether Postgres keeps one plan for all values. Set it if the plan is the same for one row and for many. */
+  readonly isPlannedOnce?: boolean | undefined;
 }
 
 /**
@@ -44,22 +64,29 @@ export interface ActingTurn {
  */
 class ActingQuery extends Query {
   readonly #turns: readonly ActingTurn[];
+  readonly #act: (typeof acts)['plain'];
   readonly #isPrepared: boolean;
   #isActing = false;
   #isLast = false;
 
-  constructor(turns: readonly ActingTurn[], config: pg.QueryConfig, isPrepared: boolean, callback: Callback) {
+  constructor(
+    turns: readonly ActingTurn[],
+    config: pg.QueryConfig,
+    { isPrepared, isPlannedOnce }: ActingOptions,
+    callback: Callback,
+  ) {
     // The values of the first turn are set at once for observers of the client, such as tests that explain statements.
     super({ ...config, values: [...(turns[0]?.values ?? [])], queryMode: 'extended' }, callback);
     this.#turns = turns;
+    this.#act = isPlannedOnce === true ? acts.planningOnce : acts.plain;
     this.#isPrepared = isPrepared;
   }
 
   override prepare(connection: Connection): void {
     for (const turn of this.#turns) {
-      if (this.#isPrepared) connection.bind({ statement: act.name, values: [turn.workspaceId] });
+      if (this.#isPrepared) connection.bind({ statement: this.#act.name, values: [turn.workspaceId] });
       else {
-        connection.parse({ text: act.text });
+        connection.parse({ text: this.#act.text });
         connection.bind({ values: [turn.workspaceId] });
       }
       connection.execute({});
@@ -99,11 +126,11 @@ export function queryInWorkspaces<Row>(
   client: pg.ClientBase,
   turns: readonly ActingTurn[],
   config: pg.QueryConfig,
-  isPrepared: boolean,
+  options: ActingOptions,
 ): Promise<Row[][]> {
   return new Promise((resolve, reject) => {
     client.query(
-      new ActingQuery(turns, config, isPrepared, (error, result) => {
+      new ActingQuery(turns, config, options, (error, result) => {
         if (error) reject(error);
         else resolve([result].flat().map(({ rows }) => rows as Row[]));
       }),

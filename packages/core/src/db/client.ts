@@ -113,7 +113,9 @@ export function openDatabase(options: DatabaseOptions) {
     return onConnection(async (client) => {
       if (workspaceId === undefined) return (await client.query({ ...config, values })).rows as Row[];
       const turns = [{ workspaceId, values }];
-      const [rows = []] = await queryInWorkspaces<Row>(client, turns, config, preparedStatements);
+      const [rows = []] = await queryInWorkspaces<Row>(client, turns, config, {
+        isPrepared: preparedStatements,
+      });
       return rows;
     });
   };
@@ -126,7 +128,8 @@ export function openDatabase(options: DatabaseOptions) {
       statementOptions?: StatementOptions,
     ): Promise<Row[]> => run<Row>({ text, values }, statementOptions),
     /**
-     * Runs a statement for each of some workspaces, in order and in one transaction.
+     * Runs a statement for each of some workspaces, in order and in one transaction. Postgres plans it once on each
+     * connection, for any number of rows.
      *
      * @returns the rows of each.
      */
@@ -138,7 +141,10 @@ export function openDatabase(options: DatabaseOptions) {
       turns.length === 0
         ? []
         : onConnection((client) =>
-            queryInWorkspaces<Row>(client, turns, named({ text }, statementOptions), preparedStatements),
+            queryInWorkspaces<Row>(client, turns, named({ text }, statementOptions), {
+              isPrepared: preparedStatements,
+              isPlannedOnce: true,
+            }),
           ),
     /** Reads rows as `select` does, but as arrays of the texts that Postgres sends. */
     selectTexts: async (

@@ -4,6 +4,7 @@ import type { LeadChange, LeadToInsert, StatusChangeFrom } from '../lead/lead-st
 import { initialStatus } from '../lead/lead-status.ts';
 import { searchWords } from '../lead/search.ts';
 import { Prisma } from './generated/client.ts';
+import { storedPayout } from './payout-columns.ts';
 
 /*
  * Rows are sent as one array for each column instead of one parameter for each value. One statement can then hold any
@@ -107,7 +108,7 @@ export const leadColumns: Columns<LeadToInsert> = {
 
 /**
  * The columns of an entry in a lead's history, except its version and its time, which are those of the lead. The statement
- * has the payout before the change in `locked`, and the one after it in `changed`.
+ * has the payout before the change in `sent.payout`, and the changed lead in `lead`.
  */
 export const changeColumns: Columns<LeadChange> = {
   user_id: { of: (change) => change.userId, type: 'uuid' },
@@ -118,7 +119,7 @@ export const changeColumns: Columns<LeadChange> = {
   bulk_id: { of: (change) => change.bulkId, type: 'uuid' },
   fields: {
     of: (change) => change.fields && JSON.stringify(change.fields),
-    stored: (sent) => `with_payout_change(${sent}::jsonb, locked.payout, changed.payout)`,
+    stored: (sent) => `with_payout_change(${sent}::jsonb, sent.payout, ${storedPayout.text})`,
   },
 };
 

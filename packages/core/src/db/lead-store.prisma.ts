@@ -37,7 +37,7 @@ import {
   valuesOf,
 } from './lead-columns.ts';
 import { approvalColumn, callbackColumn, isoTime, scannedColumns, scannedTimes } from './scanned-lead.ts';
-import { expectedPayout, payoutOf } from './payout-columns.ts';
+import { expectedPayout, storedPayout } from './payout-columns.ts';
 import { findDifferingLeads, findEarlierLeads } from './lead-repeats.ts';
 import { type FoundSelection, matching, unfilteredStatement, statementsOf } from './lead-selection.ts';
 import { listedColumns, writePage } from './listed-lead.ts';
@@ -53,7 +53,7 @@ export const everyColumn = Prisma.sql`
   status, name, phone, phone_e164 AS "phoneE164", ${fieldColumns}, state, host(ip) AS ip, s1, lp_name AS "lpName", extra::text AS extra, version,
   content_hash AS "contentHash", duplicate_of AS "duplicateOf", assignee_id AS "assigneeId", ${Prisma.raw(callbackColumn)} AS "callbackAt",
   ${Prisma.raw(approvalColumn)} AS "approveAt", hold_reason AS "holdReason",
-  ${payoutOf('lead')} AS payout, ${expectedPayout} AS "expectedPayout",
+  ${storedPayout} AS payout, ${expectedPayout} AS "expectedPayout",
   created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /** The columns of a change in a lead's history. */
@@ -331,6 +331,15 @@ export function createLeadStore({ select, selectForEach, selectTexts, transactio
   };
 }
 
+/**
+ * Joins and locks each lead of `sent` that fulfills a condition. As a subquery, Postgres looks up each lead by its id. In a
+ * join of the tables, it reads all leads of the workspace if it has no statistics of the table, and it keeps that plan.
+ */
+const lockEach = (condition: Prisma.Sql) => Prisma.sql`
+  JOIN LATERAL (
+    SELECT id, status, ${storedPayout} AS payout FROM lead WHERE id = sent.id AND ${condition} FOR NO KEY UPDATE
+  ) AS lead ON lead.id = sent.id`;
+
 /** Returns the statement that changes leads, and returns the ids and times of the changed ones. */
 function changing(
   changes: readonly ChangedLead[],
@@ -341,28 +350,25 @@ function changing(
   const entries = changes.map(({ change }) => change);
   const noting = parents === undefined ? Prisma.empty : noteTraceparents(Prisma.sql`${parents}`);
   return Prisma.sql`
-    WITH sent AS (
-      SELECT * FROM unnest(
-        ${leads.map((lead) => lead.id)}::uuid[], ${arrays(columns, leads)},
-        ${arrays(changeColumns, entries)}, ${entries.map((entry) => entry.createdAt.toISOString())}::timestamptz[]
-      ) AS sent (id, ${names(columns)}, ${names(changeColumns)}, changed_at)
-    ), locked AS MATERIALIZED (
-      SELECT lead.id, ${payoutOf('lead')} AS payout
-      FROM lead JOIN sent ON sent.id = lead.id AND sent.version = lead.version + 1 ${noting}
-      ORDER BY lead.id FOR NO KEY UPDATE OF lead
-    ), changed AS (
+    WITH sent AS MATERIALIZED (
+      SELECT sent.*, lead.payout FROM (
+        SELECT * FROM unnest(
+          ${leads.map((lead) => lead.id)}::uuid[], ${arrays(columns, leads)},
+          ${arrays(changeColumns, entries)}, ${entries.map((entry) => entry.createdAt.toISOString())}::timestamptz[]
+        ) AS sent (id, ${names(columns)}, ${names(changeColumns)}, changed_at) ${noting} ORDER BY id
+      ) AS sent ${lockEach(Prisma.sql`version = sent.version - 1`)}
+    ), changed (id, version, updated_at, payout, ${names(changeColumns)}) AS (
       UPDATE lead SET
         (${names(columns)}) = ROW (${stored(columns)}),
         approve_at = CASE WHEN sent.to_status IS NULL THEN lead.approve_at END,
         -- The clocks of two instances may differ, but the times in a history must not decrease.
         updated_at = GREATEST(sent.changed_at, lead.updated_at)
-      FROM sent JOIN locked ON locked.id = sent.id
+      FROM sent
       WHERE lead.id = sent.id AND lead.version = sent.version - 1
-      RETURNING lead.id, lead.updated_at, ${payoutOf('lead')} AS payout
+      RETURNING lead.id, lead.version, lead.updated_at, ${storedPayout}, ${stored(changeColumns)}
     ), noted AS (
       INSERT INTO lead_change (lead_id, version, created_at, ${names(changeColumns)})
-      SELECT sent.id, sent.version, changed.updated_at, ${stored(changeColumns)}
-      FROM sent JOIN changed ON changed.id = sent.id JOIN locked ON locked.id = sent.id
+      SELECT id, version, updated_at, ${names(changeColumns)} FROM changed
     )
     SELECT id, updated_at AS "updatedAt", payout FROM changed`;
 }
@@ -420,13 +426,13 @@ const changingStatus = (isTraced: boolean, returned = everyColumn) => {
   const sent = Object.keys(statusChangeColumns).length;
   const noting = isTraced ? noteTraceparents(Prisma.raw(`$${sent + 2}`)) : Prisma.empty;
   return Prisma.sql`
-    WITH sent AS (
-      SELECT * FROM unnest(${arrays(statusChangeColumns, [])}) AS sent (${names(statusChangeColumns)})
-    ), locked AS MATERIALIZED (
-      SELECT lead.id, lead.status, ${payoutOf('lead')} AS payout FROM lead JOIN sent ON sent.id = lead.id ${noting}
-      WHERE lead.workspace_id = ${Prisma.raw(`$${sent + 1}`)}::uuid
-        AND lead.status = ANY (sent.from_statuses::lead_status[])
-      ORDER BY lead.id FOR NO KEY UPDATE OF lead
+    WITH sent AS MATERIALIZED (
+      SELECT sent.*, lead.status, lead.payout FROM (
+        SELECT * FROM unnest(${arrays(statusChangeColumns, [])}) AS sent (${names(statusChangeColumns)}) ${noting}
+        ORDER BY id
+      ) AS sent ${lockEach(
+        Prisma.sql`workspace_id = ${Prisma.raw(`$${sent + 1}`)}::uuid AND status = ANY (sent.from_statuses::lead_status[])`,
+      )}
     ), changed AS (
       UPDATE lead SET
         status = sent.to_status::lead_status,
@@ -434,14 +440,13 @@ const changingStatus = (isTraced: boolean, returned = everyColumn) => {
         version = lead.version + 1,
         -- The clocks of two instances may differ, but the times in a history must not decrease.
         updated_at = GREATEST(sent.changed_at, lead.updated_at)
-      FROM sent JOIN locked ON locked.id = sent.id
+      FROM sent
       WHERE lead.id = sent.id
-      RETURNING lead.*
+      RETURNING lead.*, sent.user_id AS changed_by_id, sent.status AS from_status, sent.reason,
+        with_payout_change(NULL, sent.payout, ${storedPayout}) AS changed_fields
     ), noted AS (
       INSERT INTO lead_change (lead_id, version, created_at, user_id, from_status, to_status, reason, fields)
-      SELECT sent.id, changed.version, changed.updated_at, sent.user_id, locked.status, changed.status, sent.reason,
-        with_payout_change(NULL, locked.payout, ${payoutOf('changed')})
-      FROM sent JOIN changed ON changed.id = sent.id JOIN locked ON locked.id = sent.id
+      SELECT id, version, updated_at, changed_by_id, from_status, status, reason, changed_fields FROM changed
     )
     SELECT ${returned} FROM changed AS lead`;
 };

@@ -3,8 +3,9 @@ import { Prisma } from './generated/client.ts';
 /* Payouts of leads in SQL. Amounts leave the database as text, because a number of JavaScript would round them. */
 
 /** The payout that a row of `lead` stores, as JSON. */
-export const payoutOf = (lead: 'lead' | 'changed') =>
-  Prisma.raw(`payout_json(${lead}.payout_amount, ${lead}.payout_currency, ${lead}.payout_rule)`);
+export const storedPayout = Prisma.raw(
+  'payout_json(lead.payout_amount, lead.payout_currency, lead.payout_rule)',
+);
 
 const byRules = 'FROM payout_by_rules(lead.campaign_id, lead.user_id)';
 

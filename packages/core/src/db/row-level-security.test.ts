@@ -647,3 +647,45 @@ test('the view lead_of_workspace has all columns of the table lead', async () =>
 test('the owner of the tables sees the leads of all workspaces', async () => {
   expect(await database.query('SELECT id FROM lead')).toHaveLength(3);
 });
+
+test('Postgres plans a change once, and then looks up each lead by its id, also without statistics of the table', async () => {
+  const { workspaceId, userId, campaignId } = await addTenant(database, 'c');
+  const rows = await database.query<{ id: string }>(
+    `INSERT INTO lead (id, workspace_id, user_id, campaign_id, source, status, name, phone, created_at, updated_at)
+     SELECT gen_random_uuid(), $1, $2, $3, 'crm', 'OnHold', 'Ada', '1', now(), now() FROM generate_series(1, 5000)
+     RETURNING id`,
+    [workspaceId, userId, campaignId],
+  );
+  await crm.select({ text: 'DISCARD PLANS', values: [] });
+  const store = createLeadStore(crm);
+  const ids = rows.slice(0, 7).map(({ id }) => id);
+  for (const id of ids) {
+    const change = { id, from: ['OnHold'], to: 'Approved', userId, createdAt: new Date() } as const;
+    expect(await store.changeStatus(workspaceId, change)).toBeDefined();
+    const [lead] = await store.find({ workspaceId }, [id]);
+    const edit = changeOf(lead as StoredLead, {
+      lead: { status: 'Approved', city: 'London' },
+      change: { status: undefined },
+    });
+    expect((await store.change(workspaceId, [edit])).size).toBe(1);
+  }
+  const changes = ['change_any_statuses', 'change_leads'];
+  const prepared = await crm.select<{ name: string; parameters: number }>({
+    text: `SELECT name, cardinality(parameter_types)::int AS parameters, custom_plans::int AS "customPlans"
+      FROM pg_prepared_statements WHERE name = ANY ($1) ORDER BY name`,
+    values: [changes],
+  });
+  expect(prepared).toMatchObject(changes.map((name) => ({ name, customPlans: 0 })));
+  for (const { name, parameters } of prepared) {
+    const values = Array.from({ length: parameters }, () => 'NULL').join();
+    await crm.select({ text: 'SET plan_cache_mode = force_generic_plan', values: [] });
+    const plan = await crm.select({ text: `EXPLAIN (COSTS OFF) EXECUTE ${name} (${values})`, values: [] });
+    await crm.select({ text: 'RESET plan_cache_mode', values: [] });
+    const scans = plan.map((row) => String(Object.values(row)[0])).filter((line) => / on lead /.test(line));
+    expect(
+      scans.filter((line) => !/Update on|Scan using lead_pkey/.test(line)),
+      scans.join('\n'),
+    ).toEqual([]);
+    expect(scans.length).toBeGreaterThan(2);
+  }
+});
