@@ -103,6 +103,17 @@ const statements = createRoute({
   validateSearch: readStatementSearch,
   component: lazyRouteComponent(() => import('./pages/statements/statements-page.tsx'), 'StatementsPage'),
 });
+const payments = createRoute({
+  getParentRoute: () => console,
+  path: '/payments',
+  validateSearch: texts('user'),
+  component: lazyRouteComponent(() => import('./pages/payments/payments-page.tsx'), 'PaymentsPage'),
+});
+const payment = createRoute({
+  getParentRoute: () => console,
+  path: '/payments/$id',
+  component: lazyRouteComponent(() => import('./pages/payments/payment-page.tsx'), 'PaymentPage'),
+});
 const members = createRoute({
   getParentRoute: () => console,
   path: '/members',
@@ -197,6 +208,8 @@ export function createAppRouter(queryClient: QueryClient) {
         campaigns,
         campaign,
         statements,
+        payments,
+        payment,
         members,
         integrations,
         webhook,

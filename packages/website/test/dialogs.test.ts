@@ -438,7 +438,7 @@ test(
     await press(page, 'Open the navigation');
     await navigation.waitFor();
     await expectFocusOn(page, 'Close the navigation');
-    expect(await navigation.getByRole('link').count()).toBe(10);
+    expect(await navigation.getByRole('link').count()).toBe(11);
     await tabTo(page, 'Overview');
     await expectAccessible(page, navigation, 'body');
     await press(page, 'Leads');

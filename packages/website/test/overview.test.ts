@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
-import { choose, expectFocusOn, tabTo } from './by-keyboard.ts';
+import { choose, expectFocusOn, press, tabTo, write } from './by-keyboard.ts';
 import { expectGoodEverywhere, lookOf, oneLook } from './page-checks.ts';
 import { type Website, type SignedInPage, screenshot, openWebsite } from './website.ts';
 
@@ -496,4 +496,141 @@ test('statements show exact amounts by campaign, status and currency, and a publ
   await expect.poll(() => rowsOf(publisherPage, 'Totals')).toEqual(own);
   expect(await rowsOf(publisherPage, 'Test Person')).toEqual(items);
   expect(await publisherPage.getByRole('combobox', { name: 'Publisher' }).count()).toBe(0);
+});
+
+test('a manager marks payable leads of a campaign as paid, the payment shows its progress and result, an owner cancels it, and only its publisher reads it', async () => {
+  const { page, workspace, member: manager } = await website.openSignedIn({ role: 'manager' });
+  const { page: publisherPage, member } = await website.openSignedIn({ workspace, role: 'publisher' });
+  const { fixture } = website;
+  const extra = await workspace.addCampaign('EXTRA');
+  await fixture.sql(
+    `UPDATE campaign SET payout_amount = 12.5, payout_currency = 'EUR' WHERE id IN ($1, $2)`,
+    [extra, workspace.demoCampaignId],
+  );
+  const lead = (changes: Parameters<typeof workspace.lead>[1] = {}) =>
+    workspace.lead(member, { status: 'Approved', createdAt: new Date('2026-03-10T09:00:00Z'), ...changes });
+  const ofDemo = [lead(), lead(), lead()];
+  const ofExtra = [lead({ campaignId: extra }), lead({ campaignId: extra })] as const;
+  await fixture.leads.insert([...ofDemo, ...ofExtra]);
+  const setStatus = (status: string, ids: readonly string[]) =>
+    fixture.sql('UPDATE lead SET status = $1::lead_status WHERE id = ANY($2)', [status, ids]);
+  const demoIds = ofDemo.map(({ id }) => id);
+
+  const days = '/statements?from=2026-03-10&to=2026-03-11&zone=UTC';
+  await page.goto(days);
+  await page.getByRole('button', { name: 'Mark €62.50 as paid: Test Person' }).waitFor();
+  await page.getByRole('combobox', { name: 'Campaign' }).click();
+  await page.getByRole('option', { name: 'DEMO' }).click();
+  await page.waitForURL(/campaignCode=DEMO/);
+  await press(page, 'Mark €37.50 as paid: Test Person');
+  const dialog = page.getByRole('dialog', { name: 'Mark €37.50 as paid?' });
+  await dialog
+    .getByText('3 leads of Test Person, created from 2026-03-10 to 2026-03-11 (UTC), will be marked as paid.')
+    .waitFor();
+  await dialog.getByText('Only leads of the campaign DEMO.').waitFor();
+  await expectGoodEverywhere(page, 'pay-dialog');
+  await write(page, 'Note', 'Invoice 4711');
+  await setStatus('OnHold', demoIds);
+  await press(page, 'Mark as paid');
+  await dialog
+    .getByText('There is no approved lead with a payout in this currency to pay: choose other')
+    .waitFor();
+  await setStatus('Approved', demoIds);
+  await press(page, 'Mark as paid');
+  await page.waitForURL(/\/payments\/[-0-9a-f]{36}$/);
+  const paymentUrl = page.url();
+  const status = page.getByRole('status').filter({ hasText: 'marked as paid' });
+  await expect
+    .poll(() => status.allInnerTexts(), { timeout: 20_000 })
+    .toEqual(['3 leads are marked as paid.']);
+  const facts = page.getByRole('list', { name: 'Payment 1' });
+  expect(await facts.innerText()).toMatch(
+    /Publisher\s+Test Person\s+Amount\s+€37.50\s+Leads\s+3[^]*Invoice 4711/,
+  );
+  await expect
+    .poll(() => rowsOf(page, 'Leads'))
+    .toEqual([
+      ['Lead', 'Result', 'Amount'],
+      ...demoIds.toSorted().map((id) => [id, 'Marked as paid', '€12.50']),
+    ]);
+  expect(await page.getByRole('button', { name: 'Cancel payment' }).count()).toBe(0);
+  expect(await lookOf(page)).toEqual(oneLook);
+
+  // A payment in progress whose step has failed, and one of whose leads has changed since.
+  const [stalled = { id: '' }] = await fixture.sql<{ id: string }>(
+    `INSERT INTO payment (id, workspace_id, number, user_id, created_by_id, from_time, to_time, currency, date, total,
+       failures, last_error, retry_at)
+     VALUES (gen_random_uuid(), $1, 2, $2, $3, '2026-03-10', '2026-03-12', 'EUR', '2026-03-13', 2, 1, 'unavailable', '2100-01-01')
+     RETURNING id`,
+    [workspace.id, member.userId, manager.userId],
+  );
+  await fixture.sql(
+    `INSERT INTO payment_lead (payment_id, lead_id, workspace_id, amount)
+     SELECT $1, id, workspace_id, 12.5 FROM lead WHERE id = ANY($2)`,
+    [stalled.id, ofExtra.map(({ id }) => id)],
+  );
+  await setStatus('OnHold', [ofExtra[0].id]);
+  await page.goto(days);
+  await page
+    .getByRole('list', { name: 'Payments in progress' })
+    .getByRole('link', { name: 'Payment 2' })
+    .click();
+  const progress = page.getByText('0 of 2 leads are marked as paid. It continues if you leave this page.');
+  await progress.waitFor();
+  await page.reload();
+  await progress.waitFor();
+  await page.getByRole('alert').getByText('The database did not answer in time.').waitFor();
+  await expectGoodEverywhere(page, 'payment-stalled');
+  await fixture.sql('UPDATE payment SET retry_at = now() WHERE id = $1', [stalled.id]);
+  await expect
+    .poll(() => status.getByRole('listitem').allInnerTexts(), { timeout: 20_000 })
+    .toEqual([
+      '1 lead is marked as paid.',
+      '1 lead is left out, because the status or the payout changed before the payment reached them.',
+    ]);
+
+  const { page: ownerPage } = await website.openSignedIn({ workspace, role: 'owner' });
+  await ownerPage.goto(paymentUrl);
+  await press(ownerPage, 'Cancel payment');
+  const cancelling = ownerPage.getByRole('dialog', { name: 'Cancel payment 1?' });
+  await cancelling.getByText('3 leads will be approved again').waitFor();
+  await expectGoodEverywhere(ownerPage, 'cancel-payment-dialog');
+  const submit = cancelling.getByRole('button', { name: 'Cancel payment' });
+  await submit.click();
+  await write(ownerPage, 'Reason', ' ');
+  await submit.click();
+  await write(ownerPage, 'Reason', 'The bank returned the transfer');
+  await submit.click();
+  await cancelling.waitFor({ state: 'hidden' });
+  await ownerPage.getByText('3 leads are approved again.').waitFor({ timeout: 20_000 });
+  const ownerFacts = await ownerPage.getByRole('list', { name: 'Payment 1' }).innerText();
+  expect(ownerFacts).toMatch(/Canceled by\s+Test Person\s+Reason\s+The bank returned the transfer/);
+  expect(await ownerPage.getByRole('button', { name: 'Cancel payment' }).count()).toBe(0);
+
+  await page.goto(`/payments?user=${manager.userId}`);
+  await page.getByText('No payments to this publisher.').waitFor();
+  await page.getByRole('button', { name: 'Show all payments' }).click();
+  const rows = (of: Page) => of.getByRole('list', { name: 'Payments' }).getByRole('listitem');
+  await expect
+    .poll(() => rows(page).allInnerTexts())
+    .toMatchObject([/Payment 2\s+Done/, /Payment 1\s+Canceled/]);
+  await expectGoodEverywhere(page, 'payments');
+  await publisherPage.goto('/overview');
+  await publisherPage.getByRole('link', { name: 'Payments' }).click();
+  await expect.poll(() => rows(publisherPage).count()).toBe(2);
+  expect(await publisherPage.getByRole('combobox', { name: 'Publisher' }).count()).toBe(0);
+  await publisherPage.getByRole('link', { name: 'Payment 1' }).click();
+  await publisherPage.getByText('The bank returned the transfer').waitFor();
+  const [file] = await Promise.all([
+    publisherPage.waitForEvent('download'),
+    publisherPage.getByRole('button', { name: 'Download as CSV' }).click(),
+  ]);
+  expect(file.suggestedFilename()).toBe('payment-1.csv');
+  expect((await readFile(await file.path(), 'utf8')).trim().split('\r\n')).toHaveLength(4);
+  await publisherPage.goto(days);
+  await publisherPage.getByRole('region', { name: 'Test Person' }).waitFor();
+  expect(await publisherPage.getByRole('button', { name: /^Mark/ }).count()).toBe(0);
+  const { page: otherPage } = await website.openSignedIn({ workspace, role: 'publisher' });
+  await otherPage.goto('/payments');
+  await otherPage.getByText('No payments to you yet.').waitFor();
 });

@@ -222,7 +222,10 @@ async function delay(tx: Transaction, id: string, cause: keyof typeof paymentFai
 const withoutFailure = Prisma.sql`failures = 0, last_error = NULL, retry_at = NULL`;
 
 const nothingToPay = () =>
-  new LeadsError('conflict', { message: 'There is no approved lead with a payout in this currency to pay' });
+  new LeadsError('conflict', {
+    message:
+      'There is no approved lead with a payout in this currency to pay: choose other days, another publisher or another currency, or wait for the payment in progress',
+  });
 
 async function findIn(tx: Transaction, workspaceId: string, id: string): Promise<Payment | undefined> {
   const [row] = await tx.$queryRaw<object[]>`

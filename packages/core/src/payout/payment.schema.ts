@@ -161,6 +161,8 @@ export const PaymentWithLeads = Type.Object(
   { additionalProperties: false, description: 'A payment with one page of its leads.' },
 );
 
+export type PaymentWithLeads = Static<typeof PaymentWithLeads>;
+
 /** The query of the list of payments. */
 export const PaymentQuery = Type.Object(
   { user: Type.Optional(LeadFilterQuery.properties.user), ...pageParameters('Payments') },

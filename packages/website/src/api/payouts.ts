@@ -19,12 +19,15 @@ export function removePublisherPayout(campaignId: string, userId: string): Promi
   return call(`${payoutsPath(campaignId)}/${userId}`, { method: 'DELETE' });
 }
 
+/** The key of all statements. */
+export const statementsKey = ['statements'];
+
 const statementsPath = '/console/statements';
 
 /** Queries the statements of a range of days. The previous result stays until the next one arrives. */
 export const statementQuery = (query: StatementQuery) =>
   queryOptions({
-    queryKey: ['statements', query],
+    queryKey: [...statementsKey, query],
     queryFn: ({ signal }) => call<Statement>(statementsPath, { query, signal }),
     placeholderData: keepPreviousData,
   });

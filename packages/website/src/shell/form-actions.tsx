@@ -6,11 +6,14 @@ import { ErrorNotice } from './states.tsx';
 /** The footer of a form in a dialog: errors that belong to no field, and the cancel and submit buttons. */
 export function FormActions({
   submit = texts.common.create,
+  dismiss = texts.common.cancel,
   error,
   isPending,
   onCancel,
 }: {
   submit?: string;
+  /** The label of the button that closes the dialog. */
+  dismiss?: string;
   error: Error | null;
   isPending: boolean;
   onCancel: () => void;
@@ -20,7 +23,7 @@ export function FormActions({
       {error !== null && Object.keys(fieldErrorsOf(error)).length === 0 && <ErrorNotice error={error} />}
       <Group justify="flex-end">
         <Button variant="default" onClick={onCancel}>
-          {texts.common.cancel}
+          {dismiss}
         </Button>
         <Button type="submit" loading={isPending}>
           {submit}

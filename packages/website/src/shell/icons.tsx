@@ -93,6 +93,9 @@ export const IconPlugConnectedX = icon(
   'M20 16l-4 4M7 12l5 5l-1.5 1.5a3.536 3.536 0 1 1 -5 -5l1.5 -1.5M17 12l-5 -5l1.5 -1.5a3.536 3.536 0 1 1 5 5l-1.5 1.5M3 21l2.5 -2.5M18.5 5.5l2.5 -2.5M10 11l-2 2M13 14l-2 2M16 16l4 4',
 );
 export const IconPlus = icon('M12 5l0 14M5 12l14 0');
+export const IconReceipt = icon(
+  'M5 21v-16a2 2 0 0 1 2 -2h10a2 2 0 0 1 2 2v16l-3 -2l-2 2l-2 -2l-2 2l-2 -2l-3 2M9 7h6M9 11h6M13 15h2',
+);
 export const IconSearch = icon('M3 10a7 7 0 1 0 14 0a7 7 0 1 0 -14 0M21 21l-6 -6');
 export const IconSelector = icon('M8 9l4 -4l4 4M16 15l-4 4l-4 -4');
 export const IconSpeakerphone = icon(

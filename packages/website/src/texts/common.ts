@@ -64,6 +64,7 @@ export const common = {
   leads: 'Leads',
   campaigns: 'Campaigns',
   statements: 'Statements',
+  payments: 'Payments',
   members: 'Members',
   integrations: 'Integrations',
   audit: 'Audit log',

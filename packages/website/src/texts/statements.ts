@@ -3,6 +3,7 @@ export const statements = {
   lead: 'The payouts of the leads that were created in these days. Each lead counts by its present status. Amounts of different currencies are never added.',
   publisher: 'Publisher',
   allPublishers: 'All publishers',
+  allCampaigns: 'All campaigns',
   download: 'Download as CSV',
   totals: 'Totals',
   currency: 'Currency',

@@ -4,20 +4,29 @@ import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { meQuery } from '../../api/account.ts';
+import { campaignsQuery } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { membersQuery } from '../../api/members.ts';
 import { statementFile, statementQuery } from '../../api/payouts.ts';
+import { campaignOption } from '../../shell/campaign-option.ts';
 import { download } from '../../shell/download.ts';
 import { EmptyState } from '../../shell/empty-state.tsx';
 import { IconDownload } from '../../shell/icons.tsx';
+import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { memberOption } from '../../shell/member-options.ts';
+import { formatMoney } from '../../shell/money.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { payments } from '../../texts/payments.ts';
 import { statements as t } from '../../texts/statements.ts';
 import { daysOf } from '../overview/overview-search.ts';
 import { RangePicker } from '../overview/range-picker.tsx';
+import { PaymentsInProgress } from '../payments/payment-parts.tsx';
+import type { Payable, PayableDays } from './pay-dialog.tsx';
 import { StatementItems, StatementTotals } from './statement-tables.tsx';
 import type { StatementSearch } from './statement-search.ts';
+
+const PayDialog = lazyDialog(async () => (await import('./pay-dialog.tsx')).PayDialog);
 
 const route = getRouteApi('/console/statements');
 
@@ -27,20 +36,28 @@ const pageSize = 20;
 /** What leads are worth to their publishers. A publisher sees its own statement. */
 export function StatementsPage() {
   // Payouts are usually settled by month.
-  const search: StatementSearch = { range: 'this-month', ...route.useSearch() };
+  const given = route.useSearch();
+  const search: StatementSearch = { range: 'this-month', ...given };
   const navigate = route.useNavigate();
   const { workspace } = useSuspenseQuery(meQuery).data;
   const isManaging = workspace !== undefined && workspace.role !== 'publisher';
   const { from, to, zone } = daysOf(search);
-  const query = { from, to, zone, ...(isManaging && { user: search.user }) };
+  const { user, campaignCode } = search;
+  const days = { from, to, zone, ...(campaignCode !== undefined && { campaignCode }) };
+  const query = { ...days, ...(isManaging && { user }) };
   const { data, error, isPlaceholderData, refetch } = useQuery(statementQuery(query));
+  // The dialog keeps the days of the statement that the user has seen.
+  const [paying, setPaying] = useState<{ payable: Payable; days: PayableDays }>();
   const file = useMutation({
     mutationFn: () => statementFile(query),
     gcTime: 0,
     onSuccess: (content) => download(content, `statement-${from}-${to}.csv`),
   });
   const show = (changed: StatementSearch) => void navigate({ search: changed, replace: true });
-  const ofUser = search.user !== undefined && { user: search.user };
+  const change = (name: 'user' | 'campaignCode', value: string | null) => {
+    const { [name]: _, ...others } = given;
+    show({ ...others, ...(value !== null && { [name]: value }) });
+  };
   return (
     <Stack gap="md">
       <div>
@@ -65,27 +82,32 @@ export function StatementsPage() {
           days={{ from, to, zone }}
           faults={fieldErrorsOf(error)}
           isComparing={false}
-          onChange={(changed) => show({ ...changed, ...ofUser })}
+          onChange={(changed) =>
+            show({
+              ...changed,
+              ...(user !== undefined && { user }),
+              ...(campaignCode !== undefined && { campaignCode }),
+            })
+          }
         />
-        {isManaging && (
-          <PublisherSelect
-            user={search.user}
-            onChange={({ user }) => {
-              const { user: _, ...others } = search;
-              show({ ...others, ...(user !== undefined && { user }) });
-            }}
-          />
-        )}
+        {isManaging && <PublisherSelect user={user} onChange={(value) => change('user', value)} />}
+        <CampaignSelect code={campaignCode} onChange={(value) => change('campaignCode', value)} />
       </Group>
+      <PaymentsInProgress />
       {error !== null ? (
         <ErrorNotice error={error} onRetry={() => void refetch()} />
       ) : data === undefined ? (
         <PendingPage />
       ) : (
         <Box aria-busy={isPlaceholderData} opacity={isPlaceholderData ? 0.6 : 1}>
-          <Publishers key={`${from} ${to} ${zone} ${search.user ?? ''}`} statement={data} />
+          <Publishers
+            key={`${from} ${to} ${zone} ${user ?? ''} ${campaignCode ?? ''}`}
+            statement={data}
+            onPay={isManaging ? (payable) => setPaying({ payable, days }) : undefined}
+          />
         </Box>
       )}
+      {paying !== undefined && <PayDialog {...paying} onClose={() => setPaying(undefined)} />}
     </Stack>
   );
 }
@@ -95,7 +117,7 @@ function PublisherSelect({
   onChange,
 }: {
   user: string | undefined;
-  onChange: (chosen: { user: string | undefined }) => void;
+  onChange: (userId: string | null) => void;
 }) {
   const { data: members = [] } = useQuery(membersQuery);
   const options = members.map(memberOption);
@@ -108,7 +130,7 @@ function PublisherSelect({
       placeholder={t.allPublishers}
       data={options}
       value={user ?? null}
-      onChange={(value) => onChange({ user: value ?? undefined })}
+      onChange={onChange}
       clearable
       searchable
       limit={100}
@@ -117,18 +139,61 @@ function PublisherSelect({
   );
 }
 
-function Publishers({ statement: { publishers, totals } }: { statement: Statement }) {
+function CampaignSelect({
+  code,
+  onChange,
+}: {
+  code: string | undefined;
+  onChange: (code: string | null) => void;
+}) {
+  const { data: campaigns = [] } = useQuery(campaignsQuery);
+  const options = campaigns.map(campaignOption);
+  if (code !== undefined && !campaigns.some((campaign) => campaign.code === code)) {
+    options.push({ value: code, label: code });
+  }
+  return (
+    <Select
+      label={t.campaign}
+      placeholder={t.allCampaigns}
+      data={options}
+      value={code ?? null}
+      onChange={onChange}
+      clearable
+      searchable
+      limit={100}
+      w={{ base: '100%', xs: 220 }}
+    />
+  );
+}
+
+function Publishers({
+  statement: { publishers, totals },
+  onPay,
+}: {
+  statement: Statement;
+  /** Absent for users who may not pay. */
+  onPay: ((payable: Payable) => void) | undefined;
+}) {
   const [count, setCount] = useState(pageSize);
   if (publishers.length === 0) return <EmptyState text={t.empty} />;
   const hidden = publishers.length - count;
   return (
     <Stack>
       <StatementTotals totals={totals} />
-      {publishers.slice(0, count).map(({ userId, name = t.leftPublisher(userId), items }) => (
+      {publishers.slice(0, count).map(({ userId, name = t.leftPublisher(userId), items, totals: own }) => (
         <Paper key={userId} component="section" withBorder p="md" aria-label={name} miw={0}>
-          <Title order={2} size="h4" mb="xs" style={{ overflowWrap: 'anywhere' }}>
-            {name}
-          </Title>
+          <Group justify="space-between" gap="xs" mb="xs">
+            <Title order={2} size="h4" style={{ overflowWrap: 'anywhere' }}>
+              {name}
+            </Title>
+            {onPay !== undefined && (
+              <PayButtons
+                totals={own}
+                publisher={name}
+                onPay={(sum) => onPay({ userId, publisher: name, ...sum })}
+              />
+            )}
+          </Group>
           <StatementItems label={name} items={items} />
         </Paper>
       ))}
@@ -138,5 +203,36 @@ function Publishers({ statement: { publishers, totals } }: { statement: Statemen
         </Button>
       )}
     </Stack>
+  );
+}
+
+/** One button for each currency with approved leads. */
+function PayButtons({
+  totals,
+  publisher,
+  onPay,
+}: {
+  totals: Statement['totals'];
+  publisher: string;
+  onPay: (sum: Omit<Payable, 'userId' | 'publisher'>) => void;
+}) {
+  return (
+    <Group gap="xs">
+      {totals.map(({ status, leads, amount, currency }) => {
+        if (status !== 'Approved' || amount === undefined || currency === undefined) return null;
+        const money = formatMoney({ amount, currency });
+        return (
+          <Button
+            key={currency}
+            size="xs"
+            variant="default"
+            aria-label={payments.payOf(money, publisher)}
+            onClick={() => onPay({ leads, amount, currency })}
+          >
+            {payments.pay(money)}
+          </Button>
+        );
+      })}
+    </Group>
   );
 }

@@ -37,6 +37,8 @@ const workspacePages = [
   '/campaigns',
   '/campaigns/:id',
   '/statements',
+  '/payments',
+  '/payments/:id',
   '/members',
   '/integrations',
   '/webhooks/:id',

@@ -1,0 +1,190 @@
+import type { Payment } from '@leads/core/payout';
+import { Alert, Button, Group, List, Stack, Table, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useEffect, useEffectEvent, useRef } from 'react';
+import { ApiError } from '../../api/api-error.ts';
+import { invalidateCounts } from '../../api/leads.ts';
+import { isInProgress, paymentFile, paymentLeadsQuery, paymentQuery } from '../../api/payments.ts';
+import { statementsKey } from '../../api/payouts.ts';
+import { download } from '../../shell/download.ts';
+import { IconDownload } from '../../shell/icons.tsx';
+import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { AnchorLink } from '../../shell/links.tsx';
+import { formatMoney } from '../../shell/money.ts';
+import { PageHeading } from '../../shell/page-heading.tsx';
+import { RecordList, RecordRow } from '../../shell/record-row.tsx';
+import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { exactTime } from '../../shell/time.ts';
+import { payments as t } from '../../texts/payments.ts';
+import { LeadsLink } from '../overview/leads-link.tsx';
+import { paymentFacts, PaymentProgress, PaymentState, resultOf, usePeople } from './payment-parts.tsx';
+
+const CancelPaymentDialog = lazyDialog(
+  async () => (await import('./cancel-payment-dialog.tsx')).CancelPaymentDialog,
+);
+
+/** One payment: its progress, its result and its leads. */
+export function PaymentPage() {
+  const { id } = useParams({ from: '/console/payments/$id' });
+  const { data, error, refetch } = useQuery(paymentQuery(id));
+  const isMissing = error instanceof ApiError && error.status === 404;
+  return (
+    <>
+      <AnchorLink to="/payments" size="sm">
+        {t.back}
+      </AnchorLink>
+      <PageHeading title={data === undefined ? t.title : t.name(data.number)}>
+        {data !== undefined && <DownloadButton payment={data} />}
+      </PageHeading>
+      {data !== undefined && (
+        <Stack maw={1100} gap="lg">
+          <Summary payment={data} />
+          <PaidLeads payment={data} />
+        </Stack>
+      )}
+      {data === undefined && error === null && <PendingPage />}
+      {isMissing && <Alert variant="light">{t.notFound}</Alert>}
+      {error !== null && !isMissing && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+    </>
+  );
+}
+
+function DownloadButton({ payment: { id, number } }: { payment: Payment }) {
+  const file = useMutation({
+    mutationFn: () => paymentFile(id),
+    gcTime: 0,
+    onSuccess: (content) => download(content, `payment-${number}.csv`),
+  });
+  return (
+    <>
+      {file.isError && <ErrorNotice error={file.error} />}
+      <Button
+        variant="default"
+        leftSection={<IconDownload size={16} aria-hidden />}
+        loading={file.isPending}
+        onClick={() => file.mutate()}
+      >
+        {t.download}
+      </Button>
+    </>
+  );
+}
+
+function Summary({ payment }: { payment: Payment }) {
+  const { userId, from, to, campaignCode } = payment;
+  const queryClient = useQueryClient();
+  const people = usePeople();
+  const [cancelling, { open, close }] = useDisclosure(false);
+  const wasInProgress = useRef(false);
+  const onState = useEffectEvent((isRunning: boolean) => {
+    if (wasInProgress.current && !isRunning) {
+      void queryClient.invalidateQueries({ queryKey: statementsKey });
+      void queryClient.invalidateQueries({ queryKey: ['leads', 'list'] });
+      invalidateCounts(queryClient);
+    }
+    wasInProgress.current = isRunning;
+  });
+  const isRunning = isInProgress(payment);
+  useEffect(() => onState(isRunning), [isRunning]);
+  const result = resultOf(payment);
+  const canCancel = people.role === 'owner' && (payment.state === 'paying' || payment.state === 'paid');
+  return (
+    <RecordList label={t.name(payment.number)}>
+      <RecordRow
+        title={<PaymentState state={payment.state} />}
+        facts={[...paymentFacts(payment, people), [t.period, t.periodOf(exactTime(from), exactTime(to))]]}
+        actions={
+          canCancel && (
+            <Button size="xs" variant="default" onClick={open}>
+              {t.cancel}
+            </Button>
+          )
+        }
+      >
+        <PaymentProgress payment={payment} />
+        {/* A status must be in the page before its text changes, so that screen readers announce it. */}
+        <div role="status">
+          {result.length > 0 && (
+            <List size="sm">
+              {result.map((sentence) => (
+                <List.Item key={sentence}>{sentence}</List.Item>
+              ))}
+            </List>
+          )}
+        </div>
+        <LeadsLink
+          filters={{
+            ...(people.isManaging && { user: userId }),
+            createdFrom: from,
+            createdTo: to,
+            ...(campaignCode !== undefined && { campaignCode }),
+          }}
+        >
+          {people.isManaging ? t.listed : t.ownListed}
+        </LeadsLink>
+      </RecordRow>
+      {cancelling && <CancelPaymentDialog payment={payment} onClose={close} />}
+    </RecordList>
+  );
+}
+
+function PaidLeads({ payment }: { payment: Payment }) {
+  const { currency } = payment;
+  const query = useInfiniteQuery(paymentLeadsQuery(payment));
+  const leads = query.data?.pages.flatMap((page) => page.leads);
+  return (
+    <Stack component="section" gap="sm" aria-label={t.leads}>
+      <Title order={2} size="h4">
+        {t.leads}
+      </Title>
+      {query.error !== null && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
+      {leads === undefined && query.error === null && <PendingPage />}
+      {leads !== undefined && (
+        <Table.ScrollContainer
+          minWidth={300}
+          scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'group', 'aria-label': t.leads } }}
+        >
+          <Table verticalSpacing={6} horizontalSpacing={6} fz="sm">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th scope="col">{t.leadId}</Table.Th>
+                <Table.Th scope="col">{t.state}</Table.Th>
+                <Table.Th scope="col" ta="right">
+                  {t.amount}
+                </Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {leads.map(({ id, amount, state }) => (
+                <Table.Tr key={id}>
+                  <Table.Td style={{ overflowWrap: 'anywhere' }}>
+                    <AnchorLink to="/leads" search={{ lead: id }} size="sm">
+                      {id}
+                    </AnchorLink>
+                  </Table.Td>
+                  <Table.Td>{t.leadStates[state]}</Table.Td>
+                  <Table.Td ta="right" style={{ whiteSpace: 'nowrap', fontVariantNumeric: 'tabular-nums' }}>
+                    {formatMoney({ amount, currency })}
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+      {query.hasNextPage && (
+        <Group>
+          <Button
+            variant="default"
+            loading={query.isFetchingNextPage}
+            onClick={() => void query.fetchNextPage()}
+          >
+            {t.loadMore}
+          </Button>
+        </Group>
+      )}
+    </Stack>
+  );
+}
