@@ -247,6 +247,96 @@ test('leads hold list --held lists the leads on hold that a person holds, which 
   );
 });
 
+test('leads payment marks approved leads as paid, lists and cancels payments, and its errors name the option', async () => {
+  const own = await fixture.createWorkspace();
+  const publisher = await own.addMember('publisher');
+  const manager = await own.addMember('manager');
+  await fixture.sql(`UPDATE campaign SET payout_amount = 0.5, payout_currency = 'EUR' WHERE id = $1`, [
+    own.demoCampaignId,
+  ]);
+  const createdAt = new Date('2026-01-15T12:00:00Z');
+  const approved = (count: number) =>
+    Array.from({ length: count }, () => own.lead(publisher, { status: 'Approved', createdAt }));
+  await fixture.leads.insert(approved(450));
+  const payment = (command: string, ...args: string[]) =>
+    runLeads(['payment', command, ...args, '--workspace', own.slug], env);
+  const json = async (...args: Parameters<typeof payment>) =>
+    JSON.parse((await payment(...args, '--json')).stdout) as { id: string };
+  const days = [
+    '--from',
+    '2026-01-01',
+    '--to',
+    '2026-01-31',
+    '--date',
+    '2026-02-03',
+    '--note',
+    'Invoice 4711',
+  ];
+  const pay = (...args: string[]) =>
+    ['--publisher', publisher.email, ...days, '--currency', 'EUR', '--user', ...args] as const;
+
+  expect((await payment('list')).stdout).toBe('No payments.\n');
+  for (const [args, message] of [
+    [[...pay(manager.email), '--currency', 'EURO'], '--currency must be a currency code of ISO 4217'],
+    [[...pay(manager.email), '--from', '2026-02-01'], '--to must'],
+    [[...pay(manager.email), '--campaign', 'OTHER'], 'There is no approved lead with a payout'],
+    [pay(publisher.email), '--user must be an owner or a manager to pay'],
+  ] as const) {
+    expect(await payment('create', ...args)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining(message) as string,
+    });
+  }
+  const key = ['--idempotency-key', 'january'];
+  const { id, ...paid } = await json('create', ...pay(manager.email), ...key);
+  expect(paid).toMatchObject({
+    number: 1,
+    state: 'paid',
+    total: 450,
+    leads: 450,
+    amount: '225',
+    userId: publisher.userId,
+    createdBy: manager.userId,
+  });
+  expect(await json('create', ...pay(manager.email), ...key)).toEqual({ id, ...paid });
+  expect((await json('show', id)) as object).toMatchObject({ payment: { id }, leads: { length: 450 } });
+  expect((await payment('list', '--publisher', publisher.email)).stdout).toBe(
+    [
+      'NUMBER  STATE  LEADS  AMOUNT   DATE',
+      '1       paid   450    225 EUR  2026-02-03',
+      `  Payment 1 (${id}) to user ${publisher.userId} is paid.`,
+      '  450 of 450 leads were marked as Paid: 225 EUR.',
+      '  Note: Invoice 4711',
+      '',
+    ].join('\n'),
+  );
+  expect(await json('list', '--publisher', manager.email)).toEqual([]);
+
+  const cancel = (member: { email: string }, ...args: string[]) =>
+    payment('cancel', id, '--user', member.email, '--reason', 'Bounced', ...args);
+  expect(await cancel(own.owner)).toMatchObject({ code: 1, stdout: '' });
+  expect((await cancel(manager, '--yes')).stderr).toContain('an owner to cancel');
+  expect((await cancel(own.owner, '--yes', '--quiet')).stdout).toContain('450 leads are Approved again.');
+  expect(await json('show', id)).toMatchObject({ payment: { cancelReason: 'Bounced', returned: 450 } });
+  expect(
+    await fixture.sql(
+      `SELECT (count(*) FILTER (WHERE status = 'Approved'))::int AS approved,
+         (SELECT count(*)::int FROM audit_entry WHERE workspace_id = $1 AND action LIKE 'payment.%') AS audited
+       FROM lead WHERE workspace_id = $1`,
+      [own.id],
+    ),
+  ).toEqual([{ approved: 450, audited: 2 }]);
+
+  await fixture.sql(`
+    CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'rejected'; END $$`);
+  await fixture.sql('CREATE TRIGGER reject BEFORE UPDATE ON lead FOR EACH ROW EXECUTE FUNCTION reject()');
+  const failed = await payment('create', ...pay(manager.email), '--quiet');
+  await fixture.sql('DROP TRIGGER reject ON lead');
+  expect(failed).toMatchObject({ code: 1, stdout: '' });
+  expect(failed.stderr).toMatch(/^error: Payment 2: The database rejected the change of a lead/);
+});
+
 test.each([
   [
     'a positive number of days',

@@ -12,6 +12,7 @@ import { addKeyCommands } from './commands/key.ts';
 import { addLandingPageCommands } from './commands/landing-page.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addNatsCommands } from './commands/nats.ts';
+import { addPaymentCommands } from './commands/payment.ts';
 import { addPostbackCommands } from './commands/postback.ts';
 import { addQuarantineCommands } from './commands/quarantine.ts';
 import { addRetentionCommands } from './commands/retention.ts';
@@ -77,6 +78,7 @@ export function createProgram(io: CliIo): Command {
     addEraseCommand,
     addRetentionCommands,
     addHoldCommands,
+    addPaymentCommands,
     addBackupCheckCommand,
   ];
   for (const add of addCommands) add(program, io);

@@ -16,6 +16,7 @@ import {
   createHoldTimerStore,
   createLeadQuarantine,
   createLeadStore,
+  createPaymentStore,
   createPostbackStore,
   createRetentionStore,
   createSealedTextStore,
@@ -27,6 +28,7 @@ import type { DeliveryStore, PostbackStore, SealedTextStore, WebhookStore } from
 import type { ErasableStore, ErasureTable } from '@leads/core/erasure';
 import type { BroadcastInvalidation } from '@leads/core/invalidation';
 import type { HoldTimerStore, LeadQuarantine, LeadStore } from '@leads/core/lead';
+import type { PaymentStore } from '@leads/core/payout';
 import type { RetentionStore } from '@leads/core/retention';
 import type { WorkspaceStore } from '@leads/core/workspace';
 import { openBroker } from './broker.ts';
@@ -48,6 +50,7 @@ export interface Operator extends AsyncDisposable {
   readonly workspaces: WorkspaceStore;
   readonly retention: RetentionStore;
   readonly holdTimers: HoldTimerStore;
+  readonly payments: PaymentStore;
   readonly archiving: () => Promise<Archiving>;
   /** Records an action of the command line in the audit log. */
   readonly recordAction: (action: AuditedAction) => Promise<void>;
@@ -91,6 +94,7 @@ export function openOperator(io: CliIo): Operator {
     workspaces: createWorkspaceStore(database),
     retention: createRetentionStore(database),
     holdTimers: createHoldTimerStore(database),
+    payments: createPaymentStore(database),
     archiving: () => checkArchiving(database),
     recordAction: (action) => record({ source: 'cli' }, action),
     erasable: [createErasableQuarantine(quarantine), createErasableLeads(database)],
