@@ -20,7 +20,7 @@ import { type LeadSearch, readLeadSearch } from '../pages/leads/lead-search.ts';
 import { statusOf } from '../pages/leads/lead-status.ts';
 import { leads as leadTexts } from '../texts/leads.ts';
 import { palette as t } from '../texts/palette.ts';
-import { currentCommands } from './commands.ts';
+import { useCurrentCommands } from './commands.ts';
 import classes from './command-palette.module.css';
 import { destinationsOf } from './destinations.ts';
 import { Dialog } from './dialog.tsx';
@@ -92,7 +92,7 @@ export function CommandPalette({
   const [awaited, setAwaited] = useState<string>();
   const [chosenId, setChosenId] = useState<string>();
   const isFocusReturned = useRef(true);
-  const commands = currentCommands();
+  const commands = useCurrentCommands();
 
   const { data: campaigns = [] } = useQuery(campaignsQuery);
   const { data: views = [] } = useQuery(viewsQuery);
@@ -116,11 +116,11 @@ export function CommandPalette({
     [
       t.actions,
       matching(
-        commands.map(({ label, shortcut, isChange, run: start }) => ({
-          id: `action ${label}`,
+        commands.map(({ id, label, shortcut, isChange = false, isOfEntry = false, run: start }) => ({
+          id,
           label,
           shortcut,
-          isExplicit: isChange,
+          isExplicit: isChange || isOfEntry,
           icon: IconKeyboard,
           run: start,
         })),

@@ -1,9 +1,9 @@
 import { Button, type ButtonProps } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import type { ReactNode } from 'react';
+import { useCommands } from './commands.ts';
 import { ConfirmDialog, type Confirmation } from './confirm-dialog.tsx';
 
-/** A button that asks for confirmation before it acts. */
+/** A button that asks for confirmation before it acts. The command palette offers the same action. */
 export function ConfirmButton({
   label,
   name,
@@ -16,11 +16,12 @@ export function ConfirmButton({
 }: Omit<ButtonProps, 'color' | 'children'> &
   Confirmation & {
     /** The label of the button. */
-    readonly label: ReactNode;
+    readonly label: string;
     /** The accessible name of the button, if the label alone is ambiguous. */
     readonly name?: string;
   }) {
   const [opened, { open, close }] = useDisclosure(false);
+  useCommands([{ label: name ?? label, isOfEntry: true, run: open }]);
   return (
     <>
       <Button variant="default" size="xs" {...props} aria-label={name} onClick={open}>

@@ -3,6 +3,7 @@ import { useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { meQuery } from '../../api/account.ts';
+import { useCommands } from '../../shell/commands.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { PendingPage } from '../../shell/states.tsx';
 import { developers as t } from '../../texts/developers.ts';
@@ -33,6 +34,13 @@ export function DevelopersPage() {
   // Held by the page, so that the examples contain a key that was created in another tab.
   const { held, show, clear, dialog } = useHeldSecrets();
   const shown = tabs.find((each) => each === search.tab) ?? 'keys';
+  const open = (tab: string | null) =>
+    void navigate({
+      search: ({ key }) => ({ ...(key !== undefined && { key }), ...(tab !== null && { tab }) }),
+    });
+  // The integrations are also a page of the navigation.
+  const ownTabs = tabs.filter((each) => each !== 'integrations');
+  useCommands(ownTabs.map((each) => ({ label: t.tabs[each], run: () => open(each) })));
   const panels = {
     keys: (
       <Stack gap="xl">
@@ -49,15 +57,7 @@ export function DevelopersPage() {
   return (
     <>
       <PageHeading title={t.title} />
-      <Tabs
-        value={shown}
-        keepMounted={false}
-        onChange={(tab) =>
-          void navigate({
-            search: ({ key }) => ({ ...(key !== undefined && { key }), ...(tab !== null && { tab }) }),
-          })
-        }
-      >
+      <Tabs value={shown} keepMounted={false} onChange={open}>
         <Tabs.List mb="md">
           {tabs.map((each) => (
             <Tabs.Tab key={each} value={each}>

@@ -2,6 +2,7 @@ import { Button, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { accessTokensQuery, type MadeCredential, revokeAccessToken } from '../../api/credentials.ts';
+import { useCommands } from '../../shell/commands.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { IconPlus } from '../../shell/icons.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
@@ -27,6 +28,7 @@ export function AccessTokens({
   const queryClient = useQueryClient();
   const query = useQuery(accessTokensQuery);
   const [creating, { open, close }] = useDisclosure(false);
+  useCommands([{ label: t.createAccessToken, run: open }]);
   const reload = () => queryClient.invalidateQueries({ queryKey: accessTokensQuery.queryKey });
   return (
     <>

@@ -10,6 +10,7 @@ import {
   revokeApiKey,
   rotateApiKey,
 } from '../../api/credentials.ts';
+import { useCommands } from '../../shell/commands.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { IconPlus } from '../../shell/icons.tsx';
 import { keyLimits } from '../../shell/key-limits.ts';
@@ -39,6 +40,7 @@ export function ApiKeys({
   const query = useQuery(apiKeysQuery);
   const { data: campaigns } = useQuery(campaignsQuery);
   const [creating, { open, close }] = useDisclosure(false);
+  useCommands([{ label: t.createApiKey, run: open }]);
   const replacements = replacementsOf(query.data ?? []);
   const reload = () => queryClient.invalidateQueries({ queryKey: apiKeysQuery.queryKey });
   return (

@@ -1,6 +1,7 @@
 import { Tabs } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
+import { useCommands } from '../../shell/commands.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { PendingPage } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
@@ -17,6 +18,9 @@ export function ProfilePage() {
   const { tab } = route.useSearch();
   const navigate = route.useNavigate();
   const shown = tabs.find((each) => each === tab) ?? 'credentials';
+  useCommands(
+    tabs.map((each) => ({ label: t.tabs[each], run: () => void navigate({ search: { tab: each } }) })),
+  );
   return (
     <>
       <PageHeading title={t.title} />
