@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { StoredLead } from '@leads/core/lead';
 import type { TestMember } from '@leads/test-kit/fixture';
+import { fieldOf, neededBy, type Sort, type SortField, sorts } from '@leads/core/lead/sort-fields';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 import { invalidInput, leadsApi, leadsPath, type Page } from './leads-api.ts';
@@ -60,6 +61,15 @@ const leads: StoredLead[] = Array.from({ length: 336 }, (_, i) => {
   });
 });
 await fixture.leads.insert(leads);
+/** Some leads have a time to call back, and some of these times are equal. */
+const callbacks = new Map(
+  leads.filter((_, i) => i % 3 !== 1).map(({ id }, i) => [id, new Date(start + ((i * 11) % 17) * 3_600_000)]),
+);
+await fixture.sql(
+  `UPDATE lead SET callback_at = at FROM unnest($1::uuid[], $2::timestamptz[]) AS planned (id, at)
+   WHERE lead.id = planned.id`,
+  [[...callbacks.keys()], [...callbacks.values()].map((at) => at.toISOString())],
+);
 await fixture.leads.insert(
   Array.from({ length: 20 }, () =>
     other.lead(other.owner, { s1: 'click-1', lpName: 'spring', name: 'Ada Lovelace' }),
@@ -125,6 +135,7 @@ const filters: Readonly<Record<string, readonly Case[]>> = {
     query: { country },
     matches: (lead) => lead.country === country,
   })),
+  has: [{ query: { has: 'country' }, matches: ({ country }) => country !== undefined }],
   phone: [
     ...['+44 20 7946 0958', '0044 (20) 79460958', '020 7946 0958', '442079460958', '+44 (0)20 7946 0958'].map(
       (phone) => ({ query: { phone }, matches: (lead: StoredLead) => london.has(lead.phone) }),
@@ -177,16 +188,40 @@ const filters: Readonly<Record<string, readonly Case[]>> = {
     ]),
   ],
 };
-const sorts = ['-createdAt', 'createdAt', '-updatedAt', 'updatedAt'] as const;
 
-/** Returns the ids that the list must contain, in order. */
-function expected(cases: readonly Case[], sort: string, member: TestMember = owner): string[] {
-  const timeField = sort.endsWith('createdAt') ? 'createdAt' : 'updatedAt';
-  const sign = sort.startsWith('-') ? -1 : 1;
+/** What each sort order compares, first to last. The id follows. */
+const keysOf: Readonly<Record<SortField, (lead: StoredLead) => readonly (number | string | undefined)[]>> = {
+  createdAt: ({ createdAt }) => [createdAt.getTime()],
+  updatedAt: ({ updatedAt }) => [updatedAt.getTime()],
+  status: ({ status, createdAt }) => [
+    ['OnHold', 'Trashed', 'Paid', 'Approved'].indexOf(status),
+    createdAt.getTime(),
+  ],
+  source: ({ source, createdAt }) => [source, createdAt.getTime()],
+  country: ({ country, createdAt }) => [country?.slice(0, 64), createdAt.getTime()],
+  callbackAt: ({ id }) => [callbacks.get(id)?.getTime()],
+};
+
+/** The filter that a sort order needs. */
+const neededFor = (sort: Sort): Record<string, string> => {
+  const has = neededBy(sort);
+  return has === undefined ? {} : { has };
+};
+
+/** Returns the ids that the list must contain, in order. A sort order leaves out the leads without a value. */
+function expected(cases: readonly Case[], sort: Sort, member: TestMember = owner): string[] {
+  const keys = keysOf[fieldOf(sort)];
+  const valuesOf = (lead: StoredLead) => [...keys(lead), lead.id];
+  const compare = (a: StoredLead, b: StoredLead) => {
+    const [ofA, ofB] = [valuesOf(a), valuesOf(b)];
+    const at = ofA.findIndex((value, i) => value !== ofB[i]);
+    return (ofA[at] ?? '') < (ofB[at] ?? '') ? -1 : 1;
+  };
   return leads
     .filter((lead) => cases.every(({ matches }) => matches(lead)))
+    .filter((lead) => keys(lead)[0] !== undefined)
     .filter((lead) => member.role !== 'publisher' || lead.userId === member.userId)
-    .toSorted((a, b) => sign * (a[timeField].getTime() - b[timeField].getTime() || (a.id < b.id ? -1 : 1)))
+    .toSorted((a, b) => (sort.startsWith('-') ? -1 : 1) * compare(a, b))
     .map(({ id }) => id);
 }
 const without = (query: Record<string, string>, name: string) =>
@@ -222,7 +257,10 @@ describe('filtering', () => {
       for (const two of kinds.slice(at + 1)) {
         const pair = [pick(filters[one] ?? [], i), pick(filters[two] ?? [], Math.floor(i / 2))];
         for (const sort of [pick(sorts, i), pick(sorts, i + 1)]) {
-          const query = { ...merged(pair), sort, limit: '1000', count: 'exact' };
+          const needed = neededFor(sort);
+          // A list has one such filter.
+          if (needed['has'] !== undefined && 'has' in merged(pair)) continue;
+          const query = { ...needed, ...merged(pair), sort, limit: '1000', count: 'exact' };
           const page = await api.list(owner, query);
           expect([query, idsOf(page)]).toEqual([query, expected(pair, sort)]);
           expect(page.totalCount).toBe(page.leads.length);
@@ -302,7 +340,9 @@ async function walk(
 }
 
 describe('pages', () => {
-  test.each(sorts)('sorted by %s are linked through the whole list, forward and backward', async (sort) => {
+  // A walk reads an index in both directions.
+  const walked = sorts.filter((sort) => sort.endsWith('At') || sort.startsWith('-'));
+  test.each(walked)('sorted by %s are linked through the whole list, forward and backward', async (sort) => {
     for (const [limit, cases] of [
       [7, [filters['status']?.[0]]],
       [50, []],
@@ -313,15 +353,41 @@ describe('pages', () => {
       [112, [filters['source']?.[1]]],
       [113, [filters['source']?.[1]]],
     ] as [number, Case[]][]) {
-      for (const member of [owner, publisher]) {
+      // Publishers do not see times to call back.
+      for (const member of sort.endsWith('callbackAt') ? [owner] : [owner, publisher]) {
         const ids = expected(cases, sort, member);
-        const { forward, backward } = await walk(member, { ...merged(cases), sort, limit: String(limit) });
+        const query = { ...neededFor(sort), ...merged(cases), sort, limit: String(limit) };
+        const { forward, backward } = await walk(member, query);
         expect(forward.flatMap(idsOf)).toEqual(ids);
         expect(forward).toHaveLength(Math.max(1, Math.ceil(ids.length / limit)));
         expect(forward[0]?.prev).toBeUndefined();
         expect([...backward, ...forward.slice(-1)].flatMap(idsOf)).toEqual(ids);
         for (const page of backward) expect(page.next).toBeDefined();
       }
+    }
+  });
+
+  test('sorted by a field that leads can be without need a filter that selects the leads with a value', async () => {
+    const find = async (member: TestMember, search: string) => {
+      const headers = { ...member.headers, accept: 'application/problem+json' };
+      const { status, text } = await service.send({ path: `${leadsPath}?${search}`, headers });
+      return { status, isNamed: text.includes('sort') };
+    };
+    for (const sort of ['country', '-country', 'callbackAt', '-callbackAt']) {
+      const wrong = sort.endsWith('country') ? 'callbackAt' : 'country';
+      for (const filter of ['', `&has=${wrong}`, '&status=Paid']) {
+        expect([sort, filter, await find(owner, `sort=${sort}${filter}`)]).toEqual([
+          sort,
+          filter,
+          { status: 400, isNamed: true },
+        ]);
+      }
+    }
+    for (const search of ['sort=country&country=GB', 'sort=callbackAt&callbackDue=true']) {
+      expect((await find(owner, search)).status).toBe(200);
+    }
+    for (const search of ['has=callbackAt', 'sort=callbackAt&has=callbackAt']) {
+      expect((await find(publisher, search)).status).toBe(403);
     }
   });
 
@@ -375,6 +441,29 @@ describe('pages', () => {
     await fixture.sql(`UPDATE lead SET status = 'Trashed' WHERE workspace_id = $1`, [own.id]);
     for (const link of [first.next, second.next, second.prev]) {
       expect((await api.follow(own.owner, link as URL)).leads).toEqual([]);
+    }
+  });
+
+  test('reject a cursor whose value the sort order cannot have with 400', async () => {
+    for (const [sort, values] of [
+      ['status', ['Lost', '', undefined, 1]],
+      ['source', ['web', undefined]],
+      ['country', ['G\u0000B', null, undefined]],
+      ['createdAt', ['GB']],
+    ] as const) {
+      const query = { ...neededFor(sort), sort, limit: '1' };
+      const { next } = await api.list(owner, query);
+      const cursor = next?.searchParams.get('cursor') ?? '';
+      const parts = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
+      for (const value of values) {
+        const forged = [...parts.slice(0, 4), ...(value === undefined ? [] : [value])];
+        const search = new URLSearchParams({
+          ...query,
+          cursor: Buffer.from(JSON.stringify(forged)).toString('base64url'),
+        });
+        const answer = await api.send(owner, 'GET', `?${search.toString()}`);
+        expect([sort, value, answer.status, answer.json()]).toEqual([sort, value, 400, invalidCursor]);
+      }
     }
   });
 
@@ -560,6 +649,9 @@ describe('a query string', () => {
       's1=a&s1=b',
       'lpName=a&lpName=b',
       'sort=name',
+      'sort=phone',
+      'has=status',
+      'has=country&has=callbackAt',
       'sort=',
       'sort=createdAt&sort=-createdAt',
       'sort=%2BcreatedAt',
@@ -663,6 +755,8 @@ describe('a saved view', () => {
       [{ name: 'x', filters: { phone: 'ask' } }, '#/filters/phone'],
       [{ name: 'x', filters: { createdFrom: '2016-12-31T23:59:60Z' } }, '#/filters/createdFrom'],
       [{ name: 'x', sort: 'name' }, '#/sort'],
+      [{ name: 'x', sort: 'country' }, '#/sort'],
+      [{ name: 'x', filters: { has: 'name' } }, '#/filters/has'],
       [{ name: 'x', columns: ['secret'] }, '#/columns/0'],
       [{ name: 'x', columns: [] }, '#/columns'],
       [{ name: 'x', widths: { secret: 100 } }, '#/widths/secret'],

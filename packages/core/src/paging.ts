@@ -20,7 +20,7 @@ export const pageParameters = (entries: string) => ({
   cursor: Type.Optional(
     Type.String({
       minLength: 1,
-      maxLength: 512,
+      maxLength: 1024,
       description: 'The start of the page, from the `Link` header of the previous page. It is opaque.',
     }),
   ),

@@ -278,6 +278,54 @@ describe('the lead list', () => {
     expect(await head.getAttribute('aria-sort')).toBe('descending');
   });
 
+  test('sorts by every column with an index, in the address and by the keyboard, and shows changes of the order', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    const countries = ['NL', undefined, 'FR', 'GB', undefined];
+    const ids = await addLeads(workspace, member, 5, (i) => ({ status: statusOf(i), country: countries[i] }));
+    const call = (i: number, at: string | null) =>
+      website.fixture.sql('UPDATE lead SET callback_at = $2, updated_at = now() WHERE id = $1', [ids[i], at]);
+    await call(3, '2026-02-01');
+    await call(1, '2026-03-01');
+    const names = () => grid(page).locator('a[data-action="open"]').allTextContents();
+    const shows = async (...at: readonly number[]) => {
+      await expect.poll(names, { timeout: 15_000 }).toEqual(at.map((i) => `Person 000${i}`));
+    };
+    const sortOf = (name: string) => grid(page).getByRole('columnheader', { name }).getAttribute('aria-sort');
+    await page.goto('/leads');
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Columns' }).click();
+    await page.getByLabel('Show Call-back').check();
+    await page.keyboard.press('Escape');
+    expect([await sortOf('Name'), await sortOf('Phone')]).toEqual([null, null]);
+
+    // The statuses are OnHold, Approved, Paid, Trashed, OnHold. Each lead is older than the one before.
+    await pressOn(page, 'Status');
+    await page.waitForURL('**/leads?sort=status');
+    await shows(4, 0, 3, 2, 1);
+    await pressOn(page, 'Status');
+    await page.waitForURL('**/leads?sort=-status');
+    await shows(1, 2, 3, 0, 4);
+    expect([await sortOf('Status'), await sortOf('Created')]).toEqual(['descending', 'none']);
+
+    // Leads without a country have no place in the order. A filter leaves them out, as its chip shows.
+    await pressOn(page, 'Country');
+    await page.waitForURL('**has=country**');
+    await shows(2, 3, 0);
+    await page.getByText('3 leads').waitFor();
+    await pressOn(page, 'Call-back');
+    await page.waitForURL('**has=callbackAt**');
+    await shows(3, 1);
+    await page.getByText('2 leads').waitFor();
+    expect(await findViolations(page, { within: 'main' })).toEqual([]);
+    // Another operator moves a call-back, and plans one.
+    await call(3, '2026-04-01');
+    await call(0, '2026-01-01');
+    await shows(0, 1, 3);
+    await page.getByRole('button', { name: 'Remove the filter Only with: Call-back' }).click();
+    await page.waitForURL((url) => url.search === '');
+    await shows(0, 1, 2, 3, 4);
+  });
+
   test('shows several statuses and one publisher, and each filter is removed by its own chip', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     const publisher = await workspace.addMember('publisher');
@@ -1373,6 +1421,30 @@ describe('the command palette', () => {
     await page.getByRole('dialog', { name: 'New webhook' }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
+    // A key is made, replaced and revoked. Enter after a text does not choose the action of one key.
+    await find('profile', 'Profile');
+    await page.getByRole('button', { name: 'Create an API key' }).waitFor();
+    await find('create api', 'Create an API key');
+    await page.getByRole('dialog', { name: 'Create an API key' }).getByLabel('Name').fill('Shop');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    await find('developers', 'Developers');
+    await page.getByRole('button', { name: /^Rotate Shop/ }).waitFor();
+    await page.keyboard.press('Control+k');
+    await box(page).fill('rotate shop');
+    await page.getByRole('option', { name: /^Rotate Shop/ }).waitFor();
+    expect(await box(page).getAttribute('aria-activedescendant')).toBe(null);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Create a replacement for this key?' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await find('create access', 'Create an access token');
+    await page.getByRole('dialog', { name: 'Create an access token' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await find('usage', 'Usage');
+    await page.waitForURL('**tab=usage');
     // A workspace opens only if the user has moved to it.
     await page.keyboard.press('Control+k');
     await box(page).fill(other.slug);

@@ -1,6 +1,9 @@
 import type { LeadFilter, LeadOrder, PageBounds, LeadPosition, LeadSelection } from '../lead/lead-store.ts';
+import { leadStatuses, type LeadStatus } from '../lead/lead-transitions.ts';
 import type { LeadSearch, PhoneSearch } from '../lead/search.ts';
+import type { SortField } from '../lead/sort-fields.ts';
 import { Prisma } from './generated/client.ts';
+import { callbackColumn } from './scanned-lead.ts';
 
 /*
  * The conditions of the lead list. Each matches the expression of its index (prisma/schema.prisma and the migrations),
@@ -28,13 +31,60 @@ const searched = Prisma.sql`lead_of_workspace AS lead`;
 /** The digits of a lead's phone number in reverse order. It must equal the expression of the index. */
 const phoneFromTheEnd = Prisma.sql`left(reverse(regexp_replace(coalesce(phone_e164, phone), '[^0-9]', '', 'g')), 32)`;
 
-const times = { createdAt: Prisma.sql`created_at`, updatedAt: Prisma.sql`updated_at` } as const;
+/** An order of the list. It must equal the columns of its index after the workspace. */
+interface IndexedOrder {
+  /** The value before the time, and the name of its type. */
+  readonly value?: readonly [expression: Prisma.Sql, type: Prisma.Sql];
+  readonly time: Prisma.Sql;
+  /** Its columns other than the times and the id, each after a comma. */
+  readonly others?: Prisma.Sql;
+}
+
+const createdAt = Prisma.sql`created_at`;
+const orders: Readonly<Record<SortField, IndexedOrder>> = {
+  createdAt: { time: createdAt },
+  updatedAt: { time: Prisma.sql`updated_at` },
+  callbackAt: { time: Prisma.sql`callback_at`, others: Prisma.sql`, callback_at` },
+  status: {
+    value: [Prisma.sql`status`, Prisma.sql`lead_status`],
+    time: createdAt,
+    others: Prisma.sql`, status`,
+  },
+  source: {
+    value: [Prisma.sql`source`, Prisma.sql`lead_source`],
+    time: createdAt,
+    others: Prisma.sql`, source`,
+  },
+  country: {
+    value: [Prisma.sql`left(country, 64)`, Prisma.sql`text`],
+    time: createdAt,
+    others: Prisma.sql`, country`,
+  },
+};
 const directions = { ascending: Prisma.sql`ASC`, descending: Prisma.sql`DESC` } as const;
 
 function direction(order: LeadOrder): Prisma.Sql {
   const toward = directions[order.direction];
-  return Prisma.sql`${times[order.by]} ${toward}, id ${toward}`;
+  const { value, time: by } = orders[order.by];
+  const first = value === undefined ? Prisma.empty : Prisma.sql`${value[0]} ${toward}, `;
+  return Prisma.sql`${first}${by} ${toward}, id ${toward}`;
 }
+
+/** Returns the condition that a lead is beyond a position in an order by a time, or among leads of one value. */
+function isBeyond(order: LeadOrder, { time: at, id }: LeadPosition): Prisma.Sql {
+  return Prisma.sql`(${orders[order.by].time}, id) ${beyond(order)} (${time(at)}, ${id}::uuid)`;
+}
+
+/**
+ * The value of {@link LeadEnd}, as text, for each order that has one. It has a name of its own, because `ORDER BY status`
+ * would mean a column of the result that is named `status`.
+ */
+export const valueColumns: Readonly<Partial<Record<SortField, Prisma.Sql>>> = {
+  callbackAt: Prisma.raw(`${callbackColumn} AS value`),
+  status: Prisma.sql`status::text AS value`,
+  source: Prisma.sql`source::text AS value`,
+  country: Prisma.sql`left(country, 64) AS value`,
+};
 
 /**
  * Returns the statements that read a page of a selection: one, or two. If the first of two finds fewer leads than the
@@ -66,10 +116,10 @@ export function statementsOf(
     );
     return Prisma.sql`SELECT ${selected} FROM (${each}) AS lead ${ordered} LIMIT ${count}`;
   };
-  if (others.length === 0) return [firstLeads(columns, limit)];
-  const { search, searchedCampaignIds } = selection.filter;
+  const { ids, search, searchedCampaignIds } = selection.filter;
+  if (others.length === 0 && ids === undefined) return [firstLeads(columns, limit)];
   const scanLimit = search === undefined ? scanLimits.column : scanLimits.search;
-  const columnsOfFound = Prisma.sql`id, created_at, updated_at`;
+  const columnsOfFound = Prisma.sql`id, created_at, updated_at${orders[selection.order.by].others ?? Prisma.empty}`;
   const found =
     search === undefined || searchedCampaignIds === undefined || selection.order.by !== 'createdAt'
       ? Prisma.sql`SELECT ${columnsOfFound} FROM ${searched} WHERE ${all([...inOrder, ...anyOf(branches), ...others])}`
@@ -86,13 +136,16 @@ export function statementsOf(
           ],
           ' UNION ',
         );
+  const sorted = Prisma.sql`
+    WITH found AS MATERIALIZED (${found})
+    SELECT ${columns} FROM lead WHERE id IN (SELECT id FROM found ${ordered} LIMIT ${limit}) ${ordered}`;
+  // Leads that are named by their ids are few. In the requested order, Postgres might pass all others.
+  if (ids !== undefined) return [sorted];
   return [
     Prisma.sql`
       SELECT ${columns} FROM (${firstLeads(Prisma.sql`*`, scanLimit)}) AS lead
       WHERE ${all(others)} ${ordered} LIMIT ${limit}`,
-    Prisma.sql`
-      WITH found AS MATERIALIZED (${found})
-      SELECT ${columns} FROM lead WHERE id IN (SELECT id FROM found ${ordered} LIMIT ${limit}) ${ordered}`,
+    sorted,
   ];
 }
 
@@ -134,13 +187,15 @@ function conditionsOf({ scope, filter, order }: FoundSelection, after?: LeadPosi
     country,
     source,
   } = filter;
-  const { ids, search, searchedCampaignIds, assigneeId, isCallbackDue } = filter;
+  const { ids, search, searchedCampaignIds, assigneeId, isCallbackDue, has } = filter;
+  const isByStatus = order.by === 'status' && statuses !== undefined;
   if (scope.userId !== undefined) byCreation.push(Prisma.sql`user_id = ${scope.userId}::uuid`);
   if (user !== undefined) byCreation.push(Prisma.sql`user_id = ${user}::uuid`);
   if (statuses !== undefined) {
     const ofStatus = statuses.map((status) => Prisma.sql`status = ${status}::lead_status`);
     if (ofStatus.length === 1) byCreation.push(...ofStatus);
     else if (order.by === 'createdAt') branches = ofStatus;
+    else if (isByStatus) branches = statusesBeyond(statuses, order, after);
     else others.push(...anyOf(ofStatus));
   }
   if (source !== undefined) byCreation.push(Prisma.sql`source = ${source}::lead_source`);
@@ -162,14 +217,50 @@ function conditionsOf({ scope, filter, order }: FoundSelection, after?: LeadPosi
   if (assigneeId === null) others.push(Prisma.sql`assignee_id IS NULL`);
   else if (assigneeId !== undefined) byCreation.push(Prisma.sql`assignee_id = ${assigneeId}::uuid`);
   if (isCallbackDue) inOrder.push(Prisma.sql`callback_at <= now()`);
+  if (has === 'callbackAt') (order.by === has ? inOrder : others).push(Prisma.sql`callback_at IS NOT NULL`);
+  if (has === 'country') (order.by === has ? inOrder : others).push(Prisma.sql`country IS NOT NULL`);
   if (search !== undefined) others.push(isFoundBy(search, searchedCampaignIds));
   // With a row comparison, the index scan starts at the position, so page 1,000 costs the same as page 1.
+  const ofValue = orders[order.by].value;
   if (after !== undefined) {
-    inOrder.push(
-      Prisma.sql`(${times[order.by]}, id) ${beyond(order)} (${time(after.time)}, ${after.id}::uuid)`,
-    );
+    if (ofValue === undefined) inOrder.push(isBeyond(order, after));
+    else if (!isByStatus) branches = valuesBeyond(ofValue, order, after);
   }
   return { inOrder, branches, others };
+}
+
+/**
+ * Returns two conditions for the leads beyond a position in an order by a value: those of the same value, and those of the
+ * next values. Postgres estimates a comparison of rows by the value alone. It expected no lead after the last value, and
+ * read all leads of that value.
+ */
+function valuesBeyond(
+  [expression, type]: NonNullable<IndexedOrder['value']>,
+  order: LeadOrder,
+  after: LeadPosition,
+): Prisma.Sql[] {
+  const value = Prisma.sql`${after.value}::${type}`;
+  return [
+    Prisma.sql`(${expression} = ${value} AND ${isBeyond(order, after)})`,
+    Prisma.sql`${expression} ${beyond(order)} ${value}`,
+  ];
+}
+
+/** Returns a condition like those of {@link valuesBeyond} for each status of a filter. */
+function statusesBeyond(
+  statuses: readonly LeadStatus[],
+  order: LeadOrder,
+  after: LeadPosition | undefined,
+): Prisma.Sql[] {
+  const sign = order.direction === 'ascending' ? 1 : -1;
+  const from = leadStatuses.findIndex((status) => status === after?.value);
+  return statuses
+    .map((status) => ({ status, distance: sign * (leadStatuses.indexOf(status) - from) }))
+    .filter(({ distance }) => after === undefined || distance >= 0)
+    .map(({ status, distance }) => {
+      const isOf = Prisma.sql`status = ${status}::lead_status`;
+      return after === undefined || distance > 0 ? isOf : Prisma.sql`(${isOf} AND ${isBeyond(order, after)})`;
+    });
 }
 
 function all(conditions: readonly Prisma.Sql[]): Prisma.Sql {

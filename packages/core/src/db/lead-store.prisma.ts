@@ -11,6 +11,7 @@ import type {
   LeadAfterChange,
   LeadChange,
   LeadFilter,
+  LeadEnd,
   LeadPage,
   PageBounds,
   LeadSelection,
@@ -39,7 +40,13 @@ import {
 import { approvalColumn, callbackColumn, isoTime, scannedColumns, scannedTimes } from './scanned-lead.ts';
 import { expectedPayout, storedPayout } from './payout-columns.ts';
 import { findDifferingLeads, findEarlierLeads } from './lead-repeats.ts';
-import { type FoundSelection, matching, unfilteredStatement, statementsOf } from './lead-selection.ts';
+import {
+  type FoundSelection,
+  matching,
+  statementsOf,
+  unfilteredStatement,
+  valueColumns,
+} from './lead-selection.ts';
 import { listedColumns, writePage } from './listed-lead.ts';
 import { withoutNulls } from './without-nulls.ts';
 
@@ -223,15 +230,22 @@ export function createLeadStore({ select, selectForEach, selectTexts, transactio
       // One row beyond the page shows whether there are more leads in that direction.
       const bounds = { limit: limit + 1, after: after ?? before };
       const { workspaceId } = scope;
-      const plain = unfilteredStatement('list', listedColumns, selection, bounds);
+      const value = valueColumns[selection.order.by];
+      const columns = value === undefined ? listedColumns : Prisma.sql`${listedColumns}, ${value}`;
+      const plain = unfilteredStatement('list', columns, selection, bounds);
       const rows =
         plain === undefined
-          ? await inSteps(statementsOf(listedColumns, selection, bounds), bounds, (query) =>
+          ? await inSteps(statementsOf(columns, selection, bounds), bounds, (query) =>
               selectTexts(query, { workspaceId }),
             )
           : await selectTexts(plain.sql, { name: plain.name, workspaceId });
       const texts = rows.slice(0, limit).map(([text]) => text as string);
-      return toPage(scope, before === undefined ? texts : texts.toReversed(), rows.length > limit);
+      const page = await toPage(
+        scope,
+        before === undefined ? texts : texts.toReversed(),
+        rows.length > limit,
+      );
+      return value === undefined ? page : withValues(page, rows);
     },
 
     async scan(asked, page) {
@@ -371,6 +385,15 @@ function changing(
       SELECT id, version, updated_at, ${names(changeColumns)} FROM changed
     )
     SELECT id, updated_at AS "updatedAt", payout FROM changed`;
+}
+
+/** Adds the values of the order to the ends of a page, from the second column of its rows. */
+function withValues(page: LeadPage, rows: readonly (readonly (string | null)[])[]): LeadPage {
+  const withValue = (end: LeadEnd): LeadEnd => ({
+    ...end,
+    value: rows.find(([text]) => text?.startsWith(end.id))?.[1] ?? undefined,
+  });
+  return { ...page, ends: page.ends && [withValue(page.ends[0]), withValue(page.ends[1])] };
 }
 
 function reversed({ order, ...selection }: LeadSelection): LeadSelection {

@@ -2,9 +2,21 @@ import { hash } from 'node:crypto';
 import { LeadsError } from '../errors.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { LeadPosition, LeadSelection } from './lead-store.ts';
+import { leadStatuses } from './lead-transitions.ts';
+import type { SortField } from './sort-fields.ts';
 
 /** The last time that Postgres can read. Later dates are written with a sign and a year of 6 digits. */
-const maxTimeMs = Date.UTC(9999, 11, 31);
+const maxTimeMs = Date.UTC(10_000, 0, 1) - 1;
+
+/** Returns whether a position in an order can have a value. Postgres rejects values of another type. */
+const isValue: Readonly<Record<SortField, (value: string | undefined) => boolean>> = {
+  createdAt: (value) => value === undefined,
+  updatedAt: (value) => value === undefined,
+  callbackAt: (value) => value === undefined,
+  status: (value) => leadStatuses.some((status) => status === value),
+  source: (value) => value === 'crm' || value === 'intake',
+  country: (value) => value !== undefined && !value.includes('\u0000'),
+};
 
 /** A position in a list, and whether the requested page is after it or before it. */
 export interface LeadCursor {
@@ -14,16 +26,20 @@ export interface LeadCursor {
 
 /** Returns a cursor as opaque text, valid for its selection only. It is not secret and gives no access. */
 export function encodeCursor({ position, toward }: LeadCursor, selection: LeadSelection): string {
-  return Buffer.from(
-    JSON.stringify([position.time.getTime(), position.id, toward, fingerprint(selection)]),
-  ).toString('base64url');
+  const { value, time, id } = position;
+  const parts = [time.getTime(), id, toward, fingerprint(selection), ...(value === undefined ? [] : [value])];
+  return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
 /** @throws LeadsError `invalid_cursor` for a text that {@link encodeCursor} did not return for this selection. */
 export function decodeCursor(text: string, selection: LeadSelection): LeadCursor {
   const cursor = parse(text);
   // Encoding the cursor again detects another selection, and characters that the base64 decoder ignores.
-  if (cursor === undefined || encodeCursor(cursor, selection) !== text) {
+  if (
+    cursor === undefined ||
+    !isValue[selection.order.by](cursor.position.value) ||
+    encodeCursor(cursor, selection) !== text
+  ) {
     throw new LeadsError('invalid_cursor', {
       fields: [{ at: 'query', path: 'cursor', reason: 'must come from a page of the same list' }],
     });
@@ -39,12 +55,13 @@ function parse(text: string): LeadCursor | undefined {
     return undefined;
   }
   if (!Array.isArray(parts)) return undefined;
-  const [timeMs, id, toward] = parts as unknown[];
+  const [timeMs, id, toward, , value] = parts as unknown[];
   if (typeof timeMs !== 'number' || !Number.isInteger(timeMs) || timeMs < 0 || timeMs > maxTimeMs)
     return undefined;
   if (typeof id !== 'string' || !uuidPattern.test(id)) return undefined;
   if (toward !== 'next' && toward !== 'prev') return undefined;
-  return { position: { time: new Date(timeMs), id }, toward };
+  if (value !== undefined && typeof value !== 'string') return undefined;
+  return { position: { ...(value !== undefined && { value }), time: new Date(timeMs), id }, toward };
 }
 
 /** Returns a hash that does not depend on the order of the selection's members. */

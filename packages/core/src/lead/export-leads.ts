@@ -2,7 +2,7 @@ import { toRecord } from '../csv/csv-cell.ts';
 import { detailFields, internalFields } from './lead.schema.ts';
 import { seesInternals, type Viewer } from './lead-scope.ts';
 import type { LeadPosition, LeadStore, LeadTexts } from './lead-store.ts';
-import { type LeadChoice, selectLeads } from './list-leads.ts';
+import { type LeadChoice, positionOf, selectLeads } from './list-leads.ts';
 
 /** The export formats: CSV (RFC 4180) and newline-delimited JSON. */
 export const exportFormats = ['csv', 'ndjson'] as const;
@@ -41,8 +41,9 @@ export function exportLeads(
   const selection = selectLeads(viewer, query);
   const { begin, write } = writers[format];
   const fieldCount = detailFields.length - (seesInternals(viewer) ? 0 : internalFields.length);
-  const idAt = detailFields.indexOf('id');
-  const timeAt = detailFields.indexOf(selection.order.by);
+  const [idAt, createdAt, updatedAt, valueAt] = (
+    ['id', 'createdAt', 'updatedAt', selection.order.by] as const
+  ).map((field) => detailFields.indexOf(field)) as [number, number, number, number];
 
   async function* pieces(): AsyncGenerator<ExportPiece, void, undefined> {
     let limit = firstLeads;
@@ -55,7 +56,15 @@ export function exportLeads(
       if (text !== '') yield { text, leads: found.length };
       const last = found.at(-1);
       if (last === undefined || found.length < limit) return;
-      after = { time: new Date(last[timeAt] as string), id: last[idAt] as string };
+      after = positionOf(
+        {
+          id: last[idAt] as string,
+          createdAt: last[createdAt] as string,
+          updatedAt: last[updatedAt] as string,
+          value: last[valueAt] ?? undefined,
+        },
+        selection.order,
+      );
       limit = Math.ceil(Math.min(maxLeads, (batchLength * limit) / text.length));
       text = '';
     }

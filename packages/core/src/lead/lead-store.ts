@@ -3,6 +3,7 @@ import type { LeadPayout } from '../payout/payout.schema.ts';
 import type { LeadScope } from './lead-scope.ts';
 import type { LeadStatus } from './lead-status.ts';
 import type { LeadSearch, PhoneSearch } from './search.ts';
+import type { OptionalSortField, SortField } from './sort-fields.ts';
 
 /** The `traceparent` (W3C Trace Context, 3.2) of the request, if the request is traced. */
 export interface Traced {
@@ -61,17 +62,23 @@ export interface LeadFilter {
   readonly assigneeId?: string | null | undefined;
   /** Whether the time to call back has come. */
   readonly isCallbackDue?: true | undefined;
+  /** The field that the leads have a value in. */
+  readonly has?: OptionalSortField | undefined;
   readonly search?: LeadSearch | undefined;
 }
 
-/** The time by which leads are ordered. Leads of the same time are ordered by id, in the same direction. */
+/**
+ * The field by which leads are ordered. Leads of the same status, source or country are ordered by their creation. Leads
+ * of the same time are ordered by id. All of it has the same direction, as in the index.
+ */
 export interface LeadOrder {
-  readonly by: 'createdAt' | 'updatedAt';
+  readonly by: SortField;
   readonly direction: 'ascending' | 'descending';
 }
 
-/** A position in an order: a time and an id. */
+/** A position in an order: a time and an id, after the value if the order is not by a time. */
 export interface LeadPosition {
+  readonly value?: string | undefined;
   readonly time: Date;
   readonly id: string;
 }
@@ -103,11 +110,13 @@ export interface LeadPage {
   readonly hasMore: boolean;
 }
 
-/** The first or the last lead of a page, with the times of its positions in ISO 8601. */
+/** The first or the last lead of a page, with what its position consists of. Times are in ISO 8601. */
 export interface LeadEnd {
   readonly id: string;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** The value of the field of the order, if the order is by another field than these. */
+  readonly value?: string | undefined;
 }
 
 /**

@@ -5,6 +5,7 @@ import { LeadPayout, Payout } from '../payout/payout.schema.ts';
 import { type LeadFieldName, leadFieldNames, leadFields, newLeadFieldNames } from './lead-fields.ts';
 import { LeadStatus, StatusReason } from './lead-status.ts';
 import { leadStatuses } from './lead-transitions.ts';
+import { optionalSortFields, sorts } from './sort-fields.ts';
 import { StatusName } from './status-alias.schema.ts';
 
 const text = (
@@ -363,10 +364,16 @@ export const LeadFilterQuery = Type.Object(
       'Search text. It matches the beginnings of words in the name or email address. It also matches the beginning or the end of the phone number, the beginning of the id (at least 8 digits), and the whole sub-id. At least 3 characters also match the beginning of a campaign code or of a word in a campaign name, for up to 50 campaigns.',
       'ada love',
     ),
+    has: Type.Optional(
+      Type.Enum([...optionalSortFields], {
+        description: 'Only leads that have a value in this field. Publishers cannot use `callbackAt`.',
+        examples: ['country'],
+      }),
+    ),
     sort: Type.Optional(
-      Type.Enum(['-createdAt', 'createdAt', '-updatedAt', 'updatedAt'], {
+      Type.Enum([...sorts], {
         description:
-          'Sort order: by creation or last change, with `-` for newest first. The default is `-createdAt`, or `-updatedAt` if `updatedSince` is given.',
+          'Sort order, with `-` for descending, such as newest first. Leads of the same `status`, `source` or `country` are sorted by creation. Statuses have the order OnHold, Trashed, Paid, Approved. `country` and `callbackAt` need a filter that selects leads with a value: `has`, `country` or `callbackDue`. Publishers cannot use `callbackAt`. The default is `-createdAt`, or `-updatedAt` if `updatedSince` is given.',
         examples: ['-createdAt'],
       }),
     ),
@@ -377,7 +384,7 @@ export type LeadFilterQuery = Static<typeof LeadFilterQuery>;
 
 /** The body of a request that exports some leads. */
 export const LeadExport = Type.Object(
-  { ids: listedIds, sort: LeadFilterQuery.properties.sort },
+  { ids: listedIds, has: LeadFilterQuery.properties.has, sort: LeadFilterQuery.properties.sort },
   {
     additionalProperties: false,
     description: 'The leads to export. Leads that do not exist, or that the caller cannot see, are left out.',

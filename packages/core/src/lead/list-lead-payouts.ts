@@ -3,7 +3,7 @@ import { dateTime, id } from '../fields.ts';
 import { LeadPayout } from '../payout/payout.schema.ts';
 import { toLeadDetail } from './lead.ts';
 import type { LeadDetail } from './lead.schema.ts';
-import { type Viewer, visibleTo } from './lead-scope.ts';
+import { seesInternals, type Viewer, visibleTo } from './lead-scope.ts';
 import type { LeadStore } from './lead-store.ts';
 
 /** The maximum number of leads in one request. */
@@ -22,12 +22,15 @@ export const LeadPayoutQuery = Type.Object(
   { additionalProperties: false },
 );
 
-/** The payout of a listed lead, and when it becomes Approved by its hold time. */
+/** The payout of a listed lead, when it becomes Approved by its hold time, and when it is to be called back. */
 export const ListedPayout = Type.Object(
   {
     id: id('Identifier of the lead.'),
     payout: Type.Optional(Type.Object(LeadPayout.properties, { additionalProperties: false })),
     approveAt: Type.Optional(dateTime('Time at which the lead becomes Approved.')),
+    callbackAt: Type.Optional(
+      dateTime('Time at which the lead is to be called back. Publishers do not see it.'),
+    ),
   },
   { additionalProperties: false },
 );
@@ -40,13 +43,17 @@ export async function listLeadPayouts(
   { ids }: Static<typeof LeadPayoutQuery>,
 ): Promise<ListedPayout[]> {
   const found = await leads.find(visibleTo(principal), ids.split(','));
-  return found.map((lead) => toListedPayout(toLeadDetail(lead)));
+  return found.map((lead) => toListedPayout(toLeadDetail(lead), seesInternals(principal)));
 }
 
-function toListedPayout({ id: leadId, payout, approveAt }: LeadDetail): ListedPayout {
+function toListedPayout(
+  { id: leadId, payout, approveAt, callbackAt }: LeadDetail,
+  isInternal: boolean,
+): ListedPayout {
   return {
     id: leadId,
     ...(payout !== undefined && { payout }),
     ...(approveAt !== undefined && { approveAt }),
+    ...(isInternal && callbackAt !== undefined && { callbackAt }),
   };
 }

@@ -8,6 +8,7 @@ import { seesInternals, type Viewer, visibleTo } from './lead-scope.ts';
 import type { LeadFilter, LeadOrder, LeadPosition, LeadSelection, LeadEnd, LeadStore } from './lead-store.ts';
 import { type LeadStatus, leadStatuses } from './lead-transitions.ts';
 import { leadSearch, phoneSearch } from './search.ts';
+import { fieldOf, neededBy } from './sort-fields.ts';
 
 /** A page of a list, with the cursors of the next and the previous page if they exist. */
 interface FoundPage {
@@ -62,15 +63,18 @@ export type LeadChoice = LeadFilterQuery & { readonly ids?: readonly string[] | 
  * @throws LeadsError `invalid_input` as {@link listLeads} does; `forbidden` for a filter that publishers cannot use.
  */
 export function selectLeads(principal: Viewer, query: LeadChoice): LeadSelection {
-  const { assignee, callbackDue } = query;
-  if ((assignee !== undefined || callbackDue !== undefined) && !seesInternals(principal)) {
-    throw new LeadsError('forbidden');
-  }
+  const { assignee, callbackDue, has, sort } = query;
+  const isInternal =
+    assignee !== undefined ||
+    callbackDue !== undefined ||
+    has === 'callbackAt' ||
+    neededBy(sort) === 'callbackAt';
+  if (isInternal && !seesInternals(principal)) throw new LeadsError('forbidden');
   return { scope: visibleTo(principal), filter: toFilter(query, principal), order: toOrder(query) };
 }
 
 /**
- * Checks filters in the field `filters` of a body.
+ * Checks filters in the field `filters` of a body, and the sort order in its field `sort`.
  *
  * @throws LeadsError `invalid_input` for filters that the list rejects.
  */
@@ -81,7 +85,11 @@ export function checkFilters(principal: Viewer, filters: LeadFilterQuery): void 
     if (!(error instanceof LeadsError)) throw error;
     // The list reports its query parameters. Here, they are fields of the body.
     throw new LeadsError('invalid_input', {
-      fields: error.fields.map(({ path, reason }) => ({ at: 'body', path: `/filters/${path}`, reason })),
+      fields: error.fields.map(({ path, reason }) => ({
+        at: 'body',
+        path: path === 'sort' ? '/sort' : `/filters/${path}`,
+        reason,
+      })),
     });
   }
 }
@@ -96,12 +104,17 @@ export async function countLeads(leads: LeadStore, viewer: Viewer, query: LeadFi
 }
 
 /** Returns the position of a lead in an order. */
-function positionOf(lead: LeadEnd, { by }: LeadOrder): LeadPosition {
-  return { time: new Date(lead[by]), id: lead.id };
+export function positionOf({ id, value = '', ...times }: LeadEnd, { by }: LeadOrder): LeadPosition {
+  if (by === 'createdAt' || by === 'updatedAt') return { time: new Date(times[by]), id };
+  if (by === 'callbackAt') return { time: new Date(value), id };
+  return { value: Array.from(value).slice(0, indexedLength).join(''), time: new Date(times.createdAt), id };
 }
 
+/** The characters of a country that its index has. */
+const indexedLength = 64;
+
 function toFilter(query: LeadChoice, { userId }: Viewer): LeadFilter {
-  const { status, user, campaignCode, s1, lpName, country, source, assignee, callbackDue } = query;
+  const { status, user, campaignCode, s1, lpName, country, source, assignee, callbackDue, has } = query;
   return {
     ids: query.ids?.filter((id) => uuidPattern.test(id)),
     statuses: status === undefined ? undefined : toStatuses(status),
@@ -114,6 +127,7 @@ function toFilter(query: LeadChoice, { userId }: Viewer): LeadFilter {
     source,
     assigneeId: assignee === 'none' ? null : assignee === 'me' ? userId : assignee,
     isCallbackDue: callbackDue === 'true' ? true : undefined,
+    has,
     createdFrom: toTime(query, 'createdFrom'),
     createdTo: toTime(query, 'createdTo'),
     updatedSince: toTime(query, 'updatedSince'),
@@ -156,11 +170,33 @@ function toTime(
   return new Date(Math.min(Math.max(0, timeMs), Date.UTC(10_000, 0, 1) - 1));
 }
 
-function toOrder({ sort, updatedSince }: LeadFilterQuery): LeadOrder {
+function toOrder(query: LeadFilterQuery): LeadOrder {
+  const { status, source, country, callbackDue, has, updatedSince } = query;
   // A request for changed leads gets the last changes first.
-  sort ??= updatedSince === undefined ? '-createdAt' : '-updatedAt';
+  const sort = query.sort ?? (updatedSince === undefined ? '-createdAt' : '-updatedAt');
+  const needed = neededBy(sort);
+  if (needed !== undefined && needed !== has) {
+    const [filter, value] = needed === 'country' ? ['country', country] : ['callbackDue', callbackDue];
+    if (value === undefined) {
+      throw new LeadsError('invalid_input', {
+        fields: [
+          {
+            at: 'query',
+            path: 'sort',
+            reason: `needs has=${needed} or ${filter}, because the order contains only leads with a value`,
+          },
+        ],
+      });
+    }
+  }
+  const by = fieldOf(sort);
+  // Leads of one value are in the order of their creation, which has an index with most filters.
+  const isOfOne =
+    (by === 'status' && status !== undefined && toStatuses(status)?.length === 1) ||
+    (by === 'source' && source !== undefined) ||
+    (by === 'country' && country !== undefined);
   return {
-    by: sort.endsWith('createdAt') ? 'createdAt' : 'updatedAt',
+    by: isOfOne ? 'createdAt' : by,
     direction: sort.startsWith('-') ? 'descending' : 'ascending',
   };
 }

@@ -88,7 +88,7 @@ export async function deleteSavedView(
   return view;
 }
 
-function check(principal: Principal, { shared, filters }: ViewToStore): void {
+function check(principal: Principal, { shared, filters, sort }: ViewToStore): void {
   if (shared) requireManager(principal);
-  checkFilters(principal, filters);
+  checkFilters(principal, { ...filters, ...(sort !== undefined && { sort }) });
 }

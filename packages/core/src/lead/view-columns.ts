@@ -1,6 +1,6 @@
 /* This file has no imports, so that the website can use it, too. */
 
-/** The columns that a view of the lead list can have: fields of the specification's Lead (2.2), the payout and the hold time. */
+/** The columns that a view of the lead list can have: fields of the specification's Lead (2.2), the payout, the hold time and the call-back. */
 export const leadColumns = [
   'createdAt',
   'updatedAt',
@@ -11,6 +11,7 @@ export const leadColumns = [
   'user',
   'payout',
   'approveAt',
+  'callbackAt',
   'country',
   'region',
   'state',

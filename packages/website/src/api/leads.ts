@@ -220,12 +220,12 @@ async function changeInBatches(
 /** Returns a file of the leads with these ids. A request takes 1,000 ids, so the files of all requests become one. */
 export async function exportSelection(
   format: 'csv' | 'ndjson',
-  { ids, sort }: { ids: readonly string[]; sort: LeadFilterQuery['sort'] },
+  { ids, ...order }: Pick<LeadFilterQuery, 'has' | 'sort'> & { readonly ids: readonly string[] },
 ): Promise<Blob> {
   const accept = format === 'csv' ? 'text/csv' : 'application/x-ndjson';
   const parts: string[] = [];
   for (let at = 0; at < ids.length; at += maxIds) {
-    const body = { ids: ids.slice(at, at + maxIds), ...(sort !== undefined && { sort }) };
+    const body = { ids: ids.slice(at, at + maxIds), ...order };
     const headers = { accept: `${accept}, application/problem+json;q=0.9` };
     const response = await send('/console/order/leads/export', { method: 'POST', body, headers });
     const text = await response.text();

@@ -1,5 +1,6 @@
 import type { LeadStatus } from '@leads/core/lead';
 import type { LeadFieldName } from '@leads/core/lead/fields';
+import type { Sort } from '@leads/core/lead/sort-fields';
 import type { LeadColumn } from '@leads/core/lead/view-columns';
 
 const number = new Intl.NumberFormat('en');
@@ -58,7 +59,16 @@ export const leads = {
     createdAt: 'Oldest first',
     '-updatedAt': 'Last changed first',
     updatedAt: 'Longest unchanged first',
-  },
+    status: 'Status, oldest first',
+    '-status': 'Status in reverse, newest first',
+    source: 'CRM before intake, oldest first',
+    '-source': 'Intake before CRM, newest first',
+    country: 'Country A to Z',
+    '-country': 'Country Z to A',
+    callbackAt: 'Earliest call-back first',
+    '-callbackAt': 'Latest call-back first',
+  } satisfies Readonly<Record<Sort, string>>,
+  has: 'Only with',
   user: 'Publisher',
   anyUser: 'Any publisher',
   appliedFilters: 'Applied filters',
@@ -73,6 +83,7 @@ export const leads = {
     user: 'Publisher',
     payout: 'Payout',
     approveAt: 'Approval due',
+    callbackAt: 'Call-back',
     country: fieldNames.country,
     region: fieldNames.region,
     state: fieldNames.state,

@@ -50,7 +50,11 @@ const filterFlags = {
     '--search <text>',
     'only leads that match: words of a name or email address, part of a phone number, or an id',
   ],
-  sort: ['--sort <order>', 'createdAt, -createdAt, updatedAt or -updatedAt (default: newest first)'],
+  has: ['--has <field>', 'only leads with a value in this field: country or callbackAt'],
+  sort: [
+    '--sort <order>',
+    'createdAt, updatedAt, status, source, country or callbackAt; with - for descending (default: newest first)',
+  ],
 } as const satisfies Record<keyof LeadFilterQuery, readonly [string, string]>;
 
 /** Adds `leads export`. */

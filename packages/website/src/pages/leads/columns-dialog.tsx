@@ -9,6 +9,9 @@ import classes from './leads.module.css';
 
 const t = texts.leads;
 
+/** The columns that publishers do not see. */
+const ofManagers: ReadonlySet<LeadColumn> = new Set(['user', 'callbackAt']);
+
 /** Chooses the columns of the list, their order and their widths. The list behind it follows at once. */
 export function ColumnsDialog({
   columns,
@@ -23,7 +26,9 @@ export function ColumnsDialog({
 }) {
   const [moved, setMoved] = useState('');
   const { names, widths } = columns;
-  const hidden = leadColumns.filter((column) => !names.includes(column) && (column !== 'user' || isManager));
+  const hidden = leadColumns.filter(
+    (column) => !names.includes(column) && (isManager || !ofManagers.has(column)),
+  );
   const move = (column: LeadColumn, by: 1 | -1) => {
     const at = names.indexOf(column);
     const others = names.filter((each) => each !== column);

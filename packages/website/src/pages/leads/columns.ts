@@ -22,6 +22,7 @@ const sizes: Readonly<Record<LeadColumn, readonly [minimum: number, share: numbe
   user: [110, 1.2],
   payout: [104, 0],
   approveAt: [116, 0],
+  callbackAt: [116, 0],
   country: [80, 1],
   region: [90, 1],
   state: [80, 1],
@@ -57,8 +58,9 @@ export function layoutOf({ names, widths }: Columns): { template: string; minWid
   };
 }
 
-/** Whether a column needs the payouts of the leads, which the list does not have. */
-export const needsPayouts = ({ names }: Columns) => names.includes('payout') || names.includes('approveAt');
+const columnsOfPayouts: ReadonlySet<LeadColumn> = new Set(['payout', 'approveAt', 'callbackAt']);
+/** Whether a column needs what the list does not have, and the request for payouts returns. */
+export const needsPayouts = ({ names }: Columns) => names.some((name) => columnsOfPayouts.has(name));
 
 const known = new Set<string>(leadColumns);
 

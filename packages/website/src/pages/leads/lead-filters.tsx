@@ -8,19 +8,24 @@ import { membersQuery } from '../../api/members.ts';
 import { campaignOption } from '../../shell/campaign-option.ts';
 import { DateInput } from '../../shell/date-input.tsx';
 import { IconFilter, IconSearch, IconX } from '../../shell/icons.tsx';
+import { neededBy } from '@leads/core/lead/sort-fields';
 import { assigneeOptions, memberOption } from '../../shell/member-options.ts';
 import * as texts from '../../texts/index.ts';
-import { countFilters, type LeadFilters, statusesOf } from './lead-search.ts';
+import {
+  countFilters,
+  defaultSort,
+  type FilterChanges,
+  type LeadFilters,
+  type LeadSort,
+  sortChanges,
+  statusesOf,
+} from './lead-search.ts';
 import { statuses } from './lead-status.ts';
 import { StatusIcon } from './status-icon.tsx';
 import classes from './leads.module.css';
-import { defaultSort } from './merge-leads.ts';
 
 const t = texts.leads;
 const debounceMs = 250;
-
-/** Filters to change. `undefined` removes a filter. */
-export type FilterChanges = { readonly [Name in keyof LeadFilters]?: LeadFilters[Name] | undefined };
 
 interface FiltersProps {
   readonly filters: LeadFilters;
@@ -162,6 +167,7 @@ export function FilterChips({ filters, onChange }: Pick<FiltersProps, 'filters' 
     [t.source, source && t.sources[source], { source: undefined }],
     [t.assignee, assigneeName(filters.assignee, members), { assignee: undefined }],
     [t.callback, filters.callbackDue && t.due, { callbackDue: undefined }],
+    [t.has, filters.has && t.columnNames[filters.has], { has: undefined }],
   ];
   const shown = chips.filter(([, value]) => value !== undefined && value !== '');
   if (shown.length === 0) return null;
@@ -345,11 +351,10 @@ function MoreFilters({ filters, onChange, isManager }: FiltersProps) {
         allowDeselect={false}
         comboboxProps={{ withinPortal: false }}
         value={filters.sort ?? defaultSort}
-        onChange={(value) => onChange({ sort: value === null || value === defaultSort ? undefined : value })}
-        data={(['-createdAt', 'createdAt', '-updatedAt', 'updatedAt'] as const).map((value) => ({
-          value,
-          label: t.sorts[value],
-        }))}
+        onChange={(value) => value !== null && onChange(sortChanges(filters, value))}
+        data={(Object.keys(t.sorts) as LeadSort[])
+          .filter((value) => isManager || neededBy(value) !== 'callbackAt')
+          .map((value) => ({ value, label: t.sorts[value] }))}
       />
     </>
   );

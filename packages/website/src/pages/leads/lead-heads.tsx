@@ -1,3 +1,4 @@
+import { fieldOf, type SortField, sortFields } from '@leads/core/lead/sort-fields';
 import type { LeadColumn } from '@leads/core/lead/view-columns';
 import { type PointerEvent, type ReactNode, useState } from 'react';
 import { IconArrowDown, IconArrowUp } from '../../shell/icons.tsx';
@@ -9,7 +10,11 @@ import { timeOf } from './merge-leads.ts';
 
 const t = texts.leads;
 
-/** The heads of the columns. The heads of times sort, and the edge of a head changes the width of its column. */
+/** Whether an index has the leads in the order of a column. */
+const isSortField = (column: LeadColumn): column is LeadColumn & SortField =>
+  (sortFields as readonly string[]).includes(column);
+
+/** The heads of the columns. Those with an index sort, and the edge of a head changes the width of its column. */
 export function LeadHeads({
   columns,
   tick,
@@ -33,7 +38,7 @@ export function LeadHeads({
       </span>
       {names.map((column) => {
         const edge = <Edge column={column} onResize={onResize} />;
-        if (column !== 'createdAt' && column !== 'updatedAt') {
+        if (!isSortField(column)) {
           return (
             <span
               key={column}
@@ -45,21 +50,25 @@ export function LeadHeads({
             </span>
           );
         }
-        const isOnlyTime = !names.includes(column === 'createdAt' ? 'updatedAt' : 'createdAt');
+        const isTime = column === 'createdAt' || column === 'updatedAt';
+        const isOnlyTime = isTime && !names.includes(column === 'createdAt' ? 'updatedAt' : 'createdAt');
         const shown = isOnlyTime ? time : column;
-        const isSorted = shown === time;
+        const isSorted = shown === fieldOf(sort);
+        const other: LeadSort = isDescending ? shown : `-${shown}`;
+        // The newest lead is usually wanted first, and the earliest call-back.
+        const first: LeadSort = isTime ? `-${shown}` : shown;
         const Arrow = isDescending ? IconArrowDown : IconArrowUp;
         return (
           <span
             key={column}
             role="columnheader"
-            className={isSorted ? classes['createdCell'] : classes['onlyTable']}
+            className={isTime && shown === time ? classes['createdCell'] : classes['onlyTable']}
             aria-sort={isSorted ? (isDescending ? 'descending' : 'ascending') : 'none'}
           >
             <button
               type="button"
               className={classes['sortButton']}
-              onClick={() => onSort(isSorted && isDescending ? shown : `-${shown}`)}
+              onClick={() => onSort(isSorted ? other : first)}
             >
               {t.columnNames[shown]}
               {isSorted && <Arrow size={14} aria-hidden />}

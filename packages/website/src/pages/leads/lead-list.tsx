@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import type { MemberRole } from '@leads/core/credential';
 import type { Lead, LeadStatus } from '@leads/core/lead';
+import { neededBy } from '@leads/core/lead/sort-fields';
 import type { LeadColumn } from '@leads/core/lead/view-columns';
 import {
   type CSSProperties,
@@ -33,10 +34,10 @@ import { BulkBar } from './bulk-bar.tsx';
 import { type Columns, layoutOf, needsPayouts } from './columns.ts';
 import { LeadHeads } from './lead-heads.tsx';
 import { LeadRow, type RowAction, rowId } from './lead-row.tsx';
-import { countFilters, type LeadFilters, type LeadSort } from './lead-search.ts';
+import { countFilters, defaultSort, type LeadFilters, type LeadSort } from './lead-search.ts';
 import { nextStatuses, statusKeys, statusOf } from './lead-status.ts';
 import classes from './leads.module.css';
-import { defaultSort, timeOf } from './merge-leads.ts';
+import { timeOf } from './merge-leads.ts';
 import type { useLeadList } from './use-lead-list.ts';
 import { useListedPayouts } from './use-listed-payouts.ts';
 import type { StatusChanges } from './use-status-changes.tsx';
@@ -227,7 +228,9 @@ export function LeadList({
     try {
       const ids = chosen.map(({ id }) => id);
       const day = new Date().toISOString().slice(0, 10);
-      download(await exportSelection(format, { ids, sort: filters.sort }), `leads-${day}.${format}`);
+      const has = neededBy(filters.sort);
+      const order = { ...(filters.sort && { sort: filters.sort }), ...(has && { has }) };
+      download(await exportSelection(format, { ids, ...order }), `leads-${day}.${format}`);
     } catch (error) {
       notifications.show({ color: 'red', message: (error as Error).message });
     }

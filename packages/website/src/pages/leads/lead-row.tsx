@@ -133,8 +133,8 @@ function Cell({ column, ...props }: LeadRowProps & { readonly column: LeadColumn
       </span>
     );
   }
-  if (column === 'approveAt') {
-    const due = props.payout?.approveAt;
+  if (column === 'approveAt' || column === 'callbackAt') {
+    const due = props.payout?.[column];
     return (
       <span role="gridcell" className={`${classes['cell']} ${classes['onlyTable']} ${classes['dim']}`}>
         {due !== undefined && (
@@ -161,7 +161,10 @@ function Cell({ column, ...props }: LeadRowProps & { readonly column: LeadColumn
 }
 
 function textOf(
-  column: Exclude<LeadColumn, 'status' | 'name' | 'createdAt' | 'updatedAt' | 'payout' | 'approveAt'>,
+  column: Exclude<
+    LeadColumn,
+    'status' | 'name' | 'createdAt' | 'updatedAt' | 'payout' | 'approveAt' | 'callbackAt'
+  >,
   { lead, campaign, user }: Pick<LeadRowProps, 'lead' | 'campaign' | 'user'>,
 ): string {
   if (column === 'campaign') return campaign;

@@ -1,4 +1,5 @@
 import type { LeadFilterQuery, LeadStatus } from '@leads/core/lead';
+import { neededBy, optionalSortFields, sorts } from '@leads/core/lead/sort-fields';
 import { statuses } from './lead-status.ts';
 
 /** The filters in the address of the list, with the names of the API. */
@@ -11,6 +12,10 @@ export interface LeadSearch extends LeadFilters {
 }
 
 export type LeadSort = NonNullable<LeadFilters['sort']>;
+export const defaultSort: LeadSort = '-createdAt';
+
+/** Filters to change. `undefined` removes a filter. */
+export type FilterChanges = { readonly [Name in keyof LeadFilters]?: LeadFilters[Name] | undefined };
 
 const filterNames = [
   'q',
@@ -26,6 +31,7 @@ const filterNames = [
   'source',
   'assignee',
   'callbackDue',
+  'has',
   'sort',
 ] as const;
 
@@ -34,7 +40,8 @@ const choices: Readonly<Record<string, readonly string[]>> = {
   status: statuses,
   source: ['crm', 'intake'],
   callbackDue: ['true'],
-  sort: ['-createdAt', 'createdAt', '-updatedAt', 'updatedAt'],
+  has: optionalSortFields,
+  sort: sorts,
 };
 
 /** Parses the search parameters of the address and drops unknown ones. */
@@ -48,7 +55,26 @@ export function readLeadSearch(search: Record<string, unknown>): LeadSearch {
     const kept = given.filter((each) => each !== '' && choices[name]?.includes(each) !== false);
     if (kept.length > 0) found[name] = [...new Set(kept)].join(',');
   }
-  return found;
+  const read: LeadSearch = found;
+  if (isSortable(read, read.sort)) return read;
+  const { sort: _sort, ...others } = read;
+  return others;
+}
+
+/** Whether filters select the leads that a sort order contains. */
+function isSortable({ has, country, callbackDue }: LeadFilters, sort: LeadFilters['sort']): boolean {
+  const needed = neededBy(sort);
+  const value = { country, callbackAt: callbackDue };
+  return needed === undefined || needed === has || value[needed] !== undefined;
+}
+
+/** Returns the changes of the filters for a sort order. The filter that only the last order needed goes with it. */
+export function sortChanges({ has, ...filters }: LeadFilters, sort: LeadSort): FilterChanges {
+  const kept = has === neededBy(filters.sort) ? undefined : has;
+  return {
+    sort: sort === defaultSort ? undefined : sort,
+    has: isSortable({ ...filters, ...(kept !== undefined && { has: kept }) }, sort) ? kept : neededBy(sort),
+  };
 }
 
 /** Returns the filters without the open lead and the view. */

@@ -22,11 +22,18 @@ import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { useColumns } from './columns.ts';
-import { FilterChips, LeadFilterBar, type FilterChanges } from './lead-filters.tsx';
+import { FilterChips, LeadFilterBar } from './lead-filters.tsx';
 import { LeadList } from './lead-list.tsx';
-import { emptyFilters, filtersOf, isSame, type LeadSearch } from './lead-search.ts';
+import {
+  emptyFilters,
+  type FilterChanges,
+  filtersOf,
+  isSame,
+  type LeadSearch,
+  readLeadSearch,
+  sortChanges,
+} from './lead-search.ts';
 import classes from './leads.module.css';
-import { defaultSort } from './merge-leads.ts';
 import { useLeadList } from './use-lead-list.ts';
 import { useStatusChanges } from './use-status-changes.tsx';
 import { ViewsMenu } from './views-menu.tsx';
@@ -102,8 +109,9 @@ export function LeadsPage() {
     changes: { readonly [Name in keyof LeadSearch]?: LeadSearch[Name] | undefined },
     options: { replace?: boolean } = {},
   ) => {
-    const next = Object.entries({ ...search, ...changes }).filter(([, value]) => value !== undefined);
-    void navigate({ to: '/leads', search: Object.fromEntries(next), resetScroll: false, ...options });
+    // Without the filter that it needs, a sort order is dropped.
+    const next = readLeadSearch({ ...search, ...changes });
+    void navigate({ to: '/leads', search: next, resetScroll: false, ...options });
   };
   const hrefOf = (id: string) => browserAddress(`/leads?lead=${encodeURIComponent(id)}`);
   const focusList = () => scroller.current?.focus({ preventScroll: true });
@@ -226,7 +234,7 @@ export function LeadsPage() {
             role={role}
             statusChanges={statusChanges}
             onOpen={(lead) => show({ lead })}
-            onSort={(sort) => show({ sort: sort === defaultSort ? undefined : sort })}
+            onSort={(sort) => show(sortChanges(filters, sort))}
             hrefOf={hrefOf}
             columns={columns.columns}
             onResize={(column, width) => {

@@ -1,12 +1,14 @@
 import type { Lead } from '@leads/core/lead';
 import type { LeadPage } from '../../api/leads.ts';
+import { fieldOf } from '@leads/core/lead/sort-fields';
 import type { LeadSort } from './lead-search.ts';
 
-export const defaultSort: LeadSort = '-createdAt';
+/** Whether a list is sorted by a time that each listed lead has. Other changes of the order need a new request. */
+export const isByTime = (sort: LeadSort): boolean => ['createdAt', 'updatedAt'].includes(fieldOf(sort));
 
-/** Returns the field that a list is sorted by. */
+/** Returns the time that a list shows if it has place for one: the one that it is sorted by. */
 export function timeOf(sort: LeadSort): 'createdAt' | 'updatedAt' {
-  return sort.endsWith('createdAt') ? 'createdAt' : 'updatedAt';
+  return fieldOf(sort) === 'updatedAt' ? 'updatedAt' : 'createdAt';
 }
 
 /** Returns a negative number if `a` comes before `b`. Times are ISO 8601 in UTC and have equal length. */
@@ -63,6 +65,13 @@ export function mergeLeads(
     }),
     added,
   };
+}
+
+/** Returns whether a changed lead keeps its place in a list that is sorted by a status or a country. */
+export function keepsPlace(lead: Lead, pages: readonly LeadPage[], sort: LeadSort): boolean {
+  const by = fieldOf(sort);
+  const known = pages.flatMap(({ leads }) => leads).find(({ id }) => id === lead.id);
+  return known !== undefined && (by === 'status' || by === 'country') && known[by] === lead[by];
 }
 
 /** Returns whether a lead comes before all loaded leads. */

@@ -11,9 +11,9 @@ import type { Lead } from '@leads/core/lead';
 import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { ApiError } from '../../api/api-error.ts';
 import { invalidateCounts, type LeadPage, leadListQuery, leadQuery, listChanges } from '../../api/leads.ts';
-import type { LeadFilters } from './lead-search.ts';
+import { defaultSort, type LeadFilters } from './lead-search.ts';
 import { statusOf } from './lead-status.ts';
-import { defaultSort, isAbove, mergeLeads } from './merge-leads.ts';
+import { isAbove, isByTime, keepsPlace, mergeLeads } from './merge-leads.ts';
 
 /** The interval of requests for changes, and the longest interval while requests fail. Changes show within 2 s. */
 const intervalMs = 1_500;
@@ -113,6 +113,18 @@ export function useLeadList(filters: LeadFilters, isAtTop: () => boolean) {
       setWaiting((before) => before.filter(({ id }) => !left.has(id)));
     }
     if (news.length === 0) return;
+    if (!isByTime(sort)) {
+      // The service knows the place of a lead in another order: the list has no call-backs, and does not compare texts as
+      // the database does.
+      if (!news.every((lead) => keepsPlace(lead, loaded, sort))) {
+        if (isTop) void restart();
+        else setBehind(true);
+      }
+      const newsById = new Map(news.map((lead) => [lead.id, lead]));
+      updateListed(queryClient, (lead) => newsById.get(lead.id) ?? lead, options.queryKey);
+      for (const { id, updatedAt } of news) seen.current.times.set(id, updatedAt);
+      return;
+    }
     const waits = (lead: Lead) =>
       !isTop &&
       // In the order of creation, a lead that was shown before returns to its place.

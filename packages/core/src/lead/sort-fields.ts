@@ -1,0 +1,27 @@
+/* This file has no imports, so that the website can use it, too. */
+
+/**
+ * The fields that leads can be sorted by: those that an index of each workspace has in order. Another field would read
+ * all leads of the workspace for one page.
+ */
+export const sortFields = ['createdAt', 'updatedAt', 'status', 'source', 'country', 'callbackAt'] as const;
+export type SortField = (typeof sortFields)[number];
+
+/** The sort orders: each field, with `-` for the opposite direction. */
+export const sorts = sortFields.flatMap((field) => [field, `-${field}`] as const);
+export type Sort = (typeof sorts)[number];
+
+/**
+ * The fields that a lead can be without. Their indexes have only leads with a value. A list in their order therefore has
+ * a filter that selects these leads.
+ */
+export const optionalSortFields = ['country', 'callbackAt'] as const satisfies readonly SortField[];
+export type OptionalSortField = (typeof optionalSortFields)[number];
+
+/** Returns the field of a sort order. */
+export const fieldOf = (sort: Sort): SortField => (sort.startsWith('-') ? sort.slice(1) : sort) as SortField;
+
+/** Returns the field that the leads of a list in a sort order need a value in. */
+export function neededBy(sort: Sort | undefined): OptionalSortField | undefined {
+  return optionalSortFields.find((field) => sort !== undefined && fieldOf(sort) === field);
+}
