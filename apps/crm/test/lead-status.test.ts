@@ -951,6 +951,7 @@ describe('a job', () => {
     });
     expect(await assignees()).toEqual([team.owner.userId, colleague.userId, null]);
 
+    expect(await assign([second], colleague.userId)).toBeUndefined();
     const changeId = await assign([first, second, third], colleague.userId);
     await api.changeStatuses(team.owner, [third], 'Approved');
     expect((await assignments('/undo', { changeId }, leaving)).json()).toEqual(forbidden);

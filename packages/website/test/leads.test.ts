@@ -726,11 +726,12 @@ describe('a status change', () => {
     await notice(page, '7 leads could not be changed').getByText('Only an owner may').waitFor();
     await page.getByText('7 leads', { exact: true }).waitFor();
     await screenshot(page, 'leads-job');
-    const changed = await website.fixture.sql<{ status: string; count: number }>(
-      'SELECT status::text, count(*)::int AS count FROM lead WHERE workspace_id = $1 GROUP BY status ORDER BY status::text',
-      [workspace.id],
-    );
-    expect(changed).toEqual([
+    const statuses = () =>
+      website.fixture.sql<{ status: string; count: number }>(
+        'SELECT status::text, count(*)::int AS count FROM lead WHERE workspace_id = $1 GROUP BY status ORDER BY status::text',
+        [workspace.id],
+      );
+    expect(await statuses()).toEqual([
       { status: 'Approved', count: 693 },
       { status: 'Paid', count: 7 },
       { status: 'Trashed', count: 5 },
@@ -763,6 +764,27 @@ describe('a status change', () => {
       [member.userId],
     );
     expect(assigned).toEqual([{ status: 'Approved', count: 693 }]);
+
+    // By the keyboard, the message undoes the assignment. After a reload, the list of jobs undoes an earlier change.
+    await notice(page, '693 leads assigned').getByRole('button', { name: 'Undo' }).press('Enter');
+    const undone = notice(page, '693 leads changed back from the assignment');
+    await undone.waitFor({ timeout: 30_000 });
+    expect(await undone.getByRole('button', { name: 'Undo' }).count()).toBe(0);
+    expect(await website.fixture.sql('SELECT FROM lead WHERE assignee_id = $1', [member.userId])).toEqual([]);
+    const started = notice(page, '693 leads assigned').getByRole('button', { name: 'Undo started' });
+    await expect.poll(() => started.evaluate((button) => button === document.activeElement)).toBe(true);
+    expect(await findViolations(page)).toEqual([]);
+    // The undo of the assignment is the newest change of all leads.
+    await page.reload();
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Changes in the background' }).click();
+    const list = page.getByRole('dialog', { name: 'Changes in the background' });
+    await expect.poll(() => list.getByRole('listitem').count()).toBe(4);
+    expect(await findViolations(page)).toEqual([]);
+    await screenshot(page, 'leads-jobs');
+    await list.getByRole('button', { name: 'Undo: 693 leads marked as Approved' }).click();
+    await list.getByText('0 leads changed back from the change to Approved').waitFor({ timeout: 30_000 });
+    await list.getByText('693 leads', { exact: true }).waitFor();
   });
 
   test('to Paid requires a confirmation, and only an owner can undo it', async () => {
@@ -1502,6 +1524,17 @@ describe('an exported file', () => {
     ]);
     expect(new Set(assigned.map(({ id }) => id))).toEqual(new Set([ids[1], ids[3]]));
     await screenshot(page, 'leads-bulk');
+
+    // Another user changes one of the leads before the undo.
+    await website.fixture.sql('UPDATE lead SET version = version + 1 WHERE id = $1', [ids[3]]);
+    await notice(page, '2 leads assigned').getByRole('button', { name: 'Undo' }).click();
+    await notice(page, 'Undone for 1 lead').waitFor();
+    await page
+      .getByRole('dialog', { name: '1 lead could not be changed' })
+      .getByText('Person 0003')
+      .waitFor();
+    const left = await website.fixture.sql('SELECT id FROM lead WHERE assignee_id = $1', [member.userId]);
+    expect(left).toEqual([{ id: ids[3] }]);
   });
 });
 

@@ -13,6 +13,7 @@ type Assignment = Omit<LeadAssignment, 'ids'>;
  * version.
  *
  * @param changeId the id by which the changes can be undone together. Default: a new one.
+ * @returns one result for each lead, and the `changeId` unless all leads had the values already.
  * @throws LeadsError `forbidden` for a publisher; `invalid_input` as {@link requireAssignable} and {@link assignmentOf}.
  */
 export async function assignLeads(
@@ -20,22 +21,24 @@ export async function assignLeads(
   principal: Principal,
   { ids, ...assignment }: LeadAssignment,
   changeId = newId(),
-): Promise<{ readonly changeId: string; readonly results: ChangeResult[] }> {
+): Promise<{ readonly changeId?: string; readonly results: ChangeResult[] }> {
   requireManager(principal);
   await requireAssignable(workspaces, principal, assignment);
   const values = assignmentOf(assignment);
+  const changing = new Set<string>();
   const results = await changeEach(leads, principal, ids, (lead) => {
     const changed = (['assigneeId', 'callbackAt'] as const).filter(
       (field) => field in values && values[field] !== lead[field],
     );
     if (changed.length === 0) return undefined;
+    changing.add(lead.id);
     return {
       values,
       bulkId: changeId,
       fields: Object.fromEntries(changed.map((field) => [field, { from: lead[field], to: values[field] }])),
     };
   });
-  return { changeId, results };
+  return { ...(changing.size > 0 && { changeId }), results };
 }
 
 /** Checks an assignee. @throws LeadsError `invalid_input` for a user without the role owner or manager in the workspace. */

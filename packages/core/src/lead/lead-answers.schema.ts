@@ -62,7 +62,11 @@ export type StatusChangeAnswer = Static<typeof StatusChangeAnswer>;
 export const AssignmentAnswer = Type.Object(
   {
     ...StatusChangeAnswer.properties,
-    changeId: id('Identifies the changes of this request, so that they can be undone together.'),
+    changeId: Type.Optional(
+      id(
+        'Identifies the changes of this request, so that they can be undone together. Absent if all leads had the values already.',
+      ),
+    ),
   },
   { additionalProperties: false, description: 'The result for each lead.' },
 );

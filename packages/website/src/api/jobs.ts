@@ -30,3 +30,8 @@ export function startJob({
 export function cancelJob(id: string): Promise<unknown> {
   return call(`/console/jobs/${id}`, { method: 'DELETE' });
 }
+
+/** Starts a job that undoes a job. A repeated call starts no second one. */
+export function undoJob(id: string): Promise<unknown> {
+  return call(`/console/jobs/${id}/undo`, { method: 'POST' });
+}

@@ -1,4 +1,5 @@
 import type {
+  AssignmentAnswer,
   ImportAnswer,
   Lead,
   LeadAssignment,
@@ -196,25 +197,47 @@ export type StatusResult = StatusChangeAnswer['results'][number];
 const maxIds = 1000;
 
 /** Changes the status of leads in batches. @returns one result for each lead. */
-export const changeStatuses = (change: StatusChange) => changeInBatches('status', change);
+export async function changeStatuses(change: StatusChange): Promise<StatusResult[]> {
+  const answers = await changeInBatches<StatusChangeAnswer>('status', change);
+  return answers.flatMap(({ results }) => results);
+}
 
-/** Sets the assignee of leads in batches. @returns one result for each lead. */
-export const assignLeads = (change: LeadAssignment) => changeInBatches('assignment', change);
+/** The result for each assigned lead, and the ids for {@link undoAssignment}. */
+export interface Assigned {
+  readonly results: readonly StatusResult[];
+  readonly changeIds: readonly string[];
+}
 
-async function changeInBatches(
-  what: 'status' | 'assignment',
-  { ids, ...change }: StatusChange | LeadAssignment,
-): Promise<StatusResult[]> {
+/** Sets the assignee of leads in batches. */
+export async function assignLeads(change: LeadAssignment): Promise<Assigned> {
+  const answers = await changeInBatches<AssignmentAnswer>('assignment', change);
+  return {
+    results: answers.flatMap(({ results }) => results),
+    changeIds: answers.flatMap(({ changeId }) => changeId ?? []),
+  };
+}
+
+/** Undoes assignments. @returns one result for each lead that they changed. */
+export async function undoAssignment(changeIds: readonly string[]): Promise<StatusResult[]> {
   const results: StatusResult[] = [];
-  for (let at = 0; at < ids.length; at += maxIds) {
-    const body = { ...change, ids: ids.slice(at, at + maxIds) };
-    const answer = await call<StatusChangeAnswer>(`/console/order/leads/${what}`, {
-      method: 'POST',
-      body,
-    });
+  for (const changeId of changeIds) {
+    const path = '/console/order/leads/assignment/undo';
+    const answer = await call<StatusChangeAnswer>(path, { method: 'POST', body: { changeId } });
     results.push(...answer.results);
   }
   return results;
+}
+
+async function changeInBatches<Answer>(
+  what: 'status' | 'assignment',
+  { ids, ...change }: StatusChange | LeadAssignment,
+): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (let at = 0; at < ids.length; at += maxIds) {
+    const body = { ...change, ids: ids.slice(at, at + maxIds) };
+    answers.push(await call<Answer>(`/console/order/leads/${what}`, { method: 'POST', body }));
+  }
+  return answers;
 }
 
 /** Returns a file of the leads with these ids. A request takes 1,000 ids, so the files of all requests become one. */

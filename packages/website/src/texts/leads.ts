@@ -29,6 +29,10 @@ const fieldNames: Readonly<Record<'name' | 'phone' | LeadFieldName, string>> = {
   description: 'Description',
 };
 
+/** The name of what a job did. */
+const jobName = (status: string | undefined) =>
+  status === undefined ? 'the assignment' : `the change to ${status}`;
+
 export const leads = {
   title: 'Leads',
   statuses,
@@ -143,24 +147,35 @@ export const leads = {
   allMatching: (count: number) => `All ${leadsOf(count)} that match`,
   jobTitle: (status: string, count: number) => `Mark all ${leadsOf(count)} that match as ${status}?`,
   jobLead:
-    'The leads are changed in the background, also those that are not loaded. You can cancel it, but there is no undo. Leads that cannot have this status stay as they are.',
+    'The leads are changed in the background, also those that are not loaded. You can cancel and undo it. Leads that cannot have this status stay as they are.',
   assign: 'Assign',
   assignSomeTitle: (count: number) => `Assign ${leadsOf(count)}?`,
   assigned: (count: number) => `${leadsOf(count)} assigned`,
   assignTitle: (count: number) => `Assign all ${leadsOf(count)} that match?`,
   assignLead:
-    'The leads are changed in the background, also those that are not loaded. You can cancel it, but there is no undo.',
-  jobProgress: (status: string | undefined, changed: number, total: number | undefined) => {
-    const action = status === undefined ? 'Assigning leads' : `Marking leads as ${status}`;
+    'The leads are changed in the background, also those that are not loaded. You can cancel and undo it.',
+  jobProgress: (status: string | undefined, changed: number, total: number | undefined, isUndo: boolean) => {
+    const action = isUndo
+      ? `Undoing ${jobName(status)}`
+      : status === undefined
+        ? 'Assigning leads'
+        : `Marking leads as ${status}`;
     return total === undefined ? action : `${action}: ${number.format(changed)} of ${number.format(total)}`;
   },
   jobRefused: (count: number) => `${leadsOf(count)} could not be changed`,
-  jobEnded: (status: string | undefined, changed: number, state: string) => {
-    const action = status === undefined ? 'assigned' : `marked as ${status}`;
-    if (state === 'done') return `${leadsOf(changed)} ${action}`;
+  jobEnded: (status: string | undefined, changed: number, state: string, isUndo: boolean) => {
+    const action = isUndo ? 'changed back' : status === undefined ? 'assigned' : `marked as ${status}`;
+    if (state === 'done') return `${leadsOf(changed)} ${action}${isUndo ? ` from ${jobName(status)}` : ''}`;
     if (state === 'cancelled') return `Cancelled after ${leadsOf(changed)} ${action}`;
     return `Stopped after ${leadsOf(changed)}, because you or the assignee are no longer owner or manager`;
   },
+  jobs: 'Changes in the background',
+  noJobs: 'Changes of all leads that match a filter appear here for 30 days.',
+  jobStarted: 'Started',
+  jobUser: 'By',
+  jobNotChanged: 'Not changed',
+  formerMember: 'a former member',
+  undoStarted: 'Undo started',
   cancelJob: 'Cancel',
   exportSelection: 'Export',
   exporting: (count: number) => `The download of ${leadsOf(count)} begins. Your browser shows its progress.`,
@@ -334,7 +349,7 @@ export const leads = {
     ['p', 'Mark as paid'],
     ['h', 'Put on hold'],
     ['a t p h in the panel', 'Change the status and open the next lead'],
-    ['u', 'Undo the last change of status'],
+    ['u', 'Undo the last change of status or assignee'],
   ],
   shortcutsHint:
     'Ctrl K works on every page, and / and ? everywhere on this one. The others work while the list or the panel of a lead has the focus.',

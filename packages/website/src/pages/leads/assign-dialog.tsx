@@ -1,10 +1,9 @@
 import { NativeSelect, Stack, Text } from '@mantine/core';
 import { randomId } from '@mantine/hooks';
-import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { Lead } from '@leads/core/lead';
 import { useState } from 'react';
-import { assignLeads } from '../../api/leads.ts';
+import { type Assigned, assignLeads } from '../../api/leads.ts';
 import { membersQuery } from '../../api/members.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
@@ -28,7 +27,8 @@ export function AssignDialog({
   filters: LeadFilters;
   total: number;
   onStarted: () => void;
-  onAssigned: () => void;
+  /** Receives the results of the given leads, and the ids by which they can be undone. */
+  onAssigned: (assigned: Assigned) => void;
   onClose: () => void;
 }) {
   const { data: members = [] } = useQuery(membersQuery);
@@ -38,16 +38,7 @@ export function AssignDialog({
   const start = useStartJob(onStarted);
   const assign = useMutation({
     mutationFn: () => assignLeads({ ids: leads?.map(({ id }) => id) ?? [], assigneeId }),
-    onSuccess(results) {
-      const refused = results.filter(({ success }) => !success);
-      const [first] = refused;
-      notifications.show({ message: t.assigned(results.length - refused.length) });
-      if (first !== undefined) {
-        const message = `${t.refusedTitle(refused.length)}: ${first.message}`;
-        notifications.show({ color: 'red', message });
-      }
-      onAssigned();
-    },
+    onSuccess: onAssigned,
   });
   const { error, isPending } = leads === undefined ? start : assign;
   return (

@@ -1,27 +1,28 @@
 import { Alert, Button, Group, List, Progress, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { MemberRole } from '@leads/core/credential';
 import type { LeadJob } from '@leads/core/lead';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { cancelJob, jobsQuery } from '../../api/jobs.ts';
 import { invalidateCounts } from '../../api/leads.ts';
 import * as texts from '../../texts/index.ts';
+import { describeJob } from './describe-job.ts';
+import { UndoJobButton } from './undo-job-button.tsx';
 
 const t = texts.leads;
 
-const endOf = ({ status, changed, state }: LeadJob) =>
-  t.jobEnded(status && t.statuses[status], changed, state);
-
 /** The progress of the running jobs, and the results of the jobs that ended while the page was open. */
-export function JobsLine({ jobs }: { jobs: readonly LeadJob[] }) {
+export function JobsLine({ jobs, role }: { jobs: readonly LeadJob[]; role: MemberRole }) {
   const queryClient = useQueryClient();
   const seen = useRef<ReadonlySet<string>>(new Set());
-  const [ended, setEnded] = useState<readonly LeadJob[]>([]);
+  const [reported, setReported] = useState<readonly LeadJob[]>([]);
+  const ended = reported.map((job) => jobs.find(({ id }) => id === job.id) ?? job);
   const running = jobs.filter(({ state }) => state === 'running');
   const onJobs = useEffectEvent((now: readonly LeadJob[]) => {
     const news = now.filter(({ id, state }) => state !== 'running' && seen.current.has(id));
     seen.current = new Set(now.filter(({ state }) => state === 'running').map(({ id }) => id));
     if (news.length === 0) return;
-    setEnded((before) => [...before, ...news]);
+    setReported((before) => [...before, ...news]);
     // More leads can have changed than one poll of the list returns.
     void queryClient.refetchQueries({ queryKey: ['leads', 'list'], type: 'active' });
     invalidateCounts(queryClient);
@@ -34,8 +35,8 @@ export function JobsLine({ jobs }: { jobs: readonly LeadJob[] }) {
   return (
     <>
       {running.map((job) => {
-        const { id, status, total, changed, refused } = job;
-        const label = t.jobProgress(status && t.statuses[status], changed, total);
+        const { id, total, changed, refused } = job;
+        const label = describeJob(job);
         return (
           <Group key={id} gap="sm" wrap="nowrap">
             <Stack gap={4} flex={1} miw={0}>
@@ -64,24 +65,27 @@ export function JobsLine({ jobs }: { jobs: readonly LeadJob[] }) {
           key={job.id}
           p="xs"
           color={job.state === 'done' && job.refused === 0 ? 'green' : 'yellow'}
-          title={endOf(job)}
+          title={describeJob(job)}
           withCloseButton
           closeButtonLabel={texts.common.close}
-          onClose={() => setEnded((before) => before.filter(({ id }) => id !== job.id))}
+          onClose={() => setReported((before) => before.filter(({ id }) => id !== job.id))}
         >
-          {job.refused > 0 && (
-            <>
-              {t.jobRefused(job.refused)}:
-              <List size="sm" mah={120} style={{ overflowY: 'auto' }}>
-                {[...new Set(job.refusals.map(({ message }) => message))].map((message) => (
-                  <List.Item key={message}>{message}</List.Item>
-                ))}
-              </List>
-            </>
-          )}
+          <Stack gap="xs" align="flex-start">
+            {job.refused > 0 && (
+              <div>
+                {t.jobRefused(job.refused)}:
+                <List size="sm" mah={120} style={{ overflowY: 'auto' }}>
+                  {[...new Set(job.refusals.map(({ message }) => message))].map((message) => (
+                    <List.Item key={message}>{message}</List.Item>
+                  ))}
+                </List>
+              </div>
+            )}
+            <UndoJobButton job={job} role={role} />
+          </Stack>
         </Alert>
       ))}
-      <VisuallyHidden role="status">{ended.map(endOf).join('. ')}</VisuallyHidden>
+      <VisuallyHidden role="status">{ended.map(describeJob).join('. ')}</VisuallyHidden>
     </>
   );
 }

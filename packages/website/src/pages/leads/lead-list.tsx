@@ -344,8 +344,9 @@ export function LeadList({
           leads={isAll ? undefined : chosen}
           filters={filters}
           total={total ?? 0}
-          onAssigned={() => {
+          onAssigned={(assigned) => {
             setAssigning(false);
+            statusChanges.assigned(chosen, assigned);
             pollNow();
             focusList();
           }}

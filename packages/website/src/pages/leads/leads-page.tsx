@@ -14,6 +14,7 @@ import {
   IconColumns,
   IconDots,
   IconDownload,
+  IconHistory,
   IconKeyboard,
   IconPlus,
   IconUpload,
@@ -50,6 +51,7 @@ const keyConsumers =
 const LeadPanel = lazyDialog(async () => (await import('./lead-panel.tsx')).LeadPanel);
 const ColumnsDialog = lazyDialog(async () => (await import('./columns-dialog.tsx')).ColumnsDialog);
 const JobsLine = lazyDialog(async () => (await import('./jobs-line.tsx')).JobsLine);
+const JobsDialog = lazyDialog(async () => (await import('./jobs-dialog.tsx')).JobsDialog);
 const NewLeadDialog = lazyDialog(async () => (await import('./new-lead-dialog.tsx')).NewLeadDialog);
 const ImportDialog = lazyDialog(async () => (await import('./import-dialog.tsx')).ImportDialog);
 const ShortcutsDialog = lazyDialog(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog);
@@ -70,7 +72,7 @@ export function LeadsPage() {
   const { list, leads, pollNow } = data;
   const total = useQuery({ ...leadCountQuery(filters), enabled: list.isSuccess && !list.isPlaceholderData });
   const statusChanges = useStatusChanges(role, pollNow);
-  const [dialog, setDialog] = useState<'new' | 'import' | 'shortcuts' | 'columns'>();
+  const [dialog, setDialog] = useState<'new' | 'import' | 'shortcuts' | 'columns' | 'jobs'>();
 
   const { data: jobs } = useQuery({ ...jobsQuery, enabled: role !== 'publisher' });
   const { data: views } = useQuery({ ...viewsQuery, enabled: search.view !== undefined });
@@ -124,6 +126,7 @@ export function LeadsPage() {
     { label: t.importCsv, run: () => setDialog('import') },
     { label: t.exportCsv, run: () => location.assign(exportAddress('csv', filters)) },
     { label: t.exportNdjson, run: () => location.assign(exportAddress('ndjson', filters)) },
+    ...(role === 'publisher' ? [] : [{ label: t.jobs, run: () => setDialog('jobs') }]),
     { label: t.shortcuts, shortcut: '?', run: () => setDialog('shortcuts') },
   ]);
 
@@ -194,6 +197,14 @@ export function LeadsPage() {
                   </Menu.Item>
                 ))}
                 <Menu.Divider />
+                {role !== 'publisher' && (
+                  <Menu.Item
+                    leftSection={<IconHistory size={16} aria-hidden />}
+                    onClick={() => setDialog('jobs')}
+                  >
+                    {t.jobs}
+                  </Menu.Item>
+                )}
                 <Menu.Item
                   leftSection={<IconKeyboard size={16} aria-hidden />}
                   onClick={() => setDialog('shortcuts')}
@@ -213,7 +224,7 @@ export function LeadsPage() {
           onLeaveSearch={focusList}
         />
         <FilterChips filters={filters} onChange={(changes) => show(changes)} />
-        {jobs !== undefined && jobs.length > 0 && <JobsLine jobs={jobs} />}
+        {jobs !== undefined && jobs.length > 0 && <JobsLine jobs={jobs} role={role} />}
         {data.isFailing && (
           <Text size="sm" c="red" role="status">
             {t.paused}
@@ -255,6 +266,7 @@ export function LeadsPage() {
             onClose={closeDialog}
           />
         )}
+        {dialog === 'jobs' && <JobsDialog role={role} onClose={closeDialog} />}
         {dialog === 'new' && <NewLeadDialog onClose={closeDialog} onCreated={pollNow} />}
         {dialog === 'import' && (
           <ImportDialog

@@ -7,7 +7,13 @@ import type { MemberRole } from '@leads/core/credential';
 import type { Lead, LeadStatus } from '@leads/core/lead';
 import { type ReactNode, useRef, useState } from 'react';
 import { ApiError } from '../../api/api-error.ts';
-import { changeStatuses, invalidateCounts, type StatusResult } from '../../api/leads.ts';
+import {
+  type Assigned,
+  changeStatuses,
+  invalidateCounts,
+  type StatusResult,
+  undoAssignment,
+} from '../../api/leads.ts';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import * as texts from '../../texts/index.ts';
 import { commonStatuses, findTransitionsOf, statusOf } from './lead-status.ts';
@@ -39,10 +45,12 @@ interface Requested extends Change {
   readonly earlierUnanswered: number;
 }
 
-/** A completed change, and the id of its notification. */
-interface Done extends Change {
+/** A completed change. */
+interface Done {
+  /** The id of its notification. */
   readonly notice: string;
-  readonly canUndo: boolean;
+  /** Undoes the change, and returns the number of leads. Absent if the role cannot undo it. */
+  readonly undo: (() => Promise<number>) | undefined;
 }
 
 export interface Refusal {
@@ -58,7 +66,9 @@ export interface StatusChanges {
    * @param onSent called when the change is sent; after a question, when the change is stored.
    */
   change(leads: readonly Lead[], to: LeadStatus, onSent?: () => void): void;
-  /** Undoes the last change. */
+  /** Reports the results of an assignment, and offers to undo it. */
+  assigned(leads: readonly Lead[], assigned: Assigned): void;
+  /** Undoes the last change, also if it is an assignment. */
   undo(): void;
   /** The statuses that were requested and not confirmed, by the ids of the leads. */
   readonly pending: ReadonlyMap<string, LeadStatus>;
@@ -92,6 +102,24 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
     setPending(marked);
   };
 
+  /** Lists the leads that were not changed, and refreshes the pages. @returns the changed leads. */
+  const report = (leads: readonly Lead[], results: readonly StatusResult[]): readonly Lead[] => {
+    const outcome = new Map(results.map((result) => [result.id, result]));
+    const isChanged = ({ id }: Lead) => outcome.get(id)?.success === true;
+    for (const { id } of leads.filter(isChanged)) {
+      void queryClient.invalidateQueries({ queryKey: ['lead', id] });
+    }
+    invalidateCounts(queryClient);
+    onChanged();
+    const refused = leads.filter((lead) => !isChanged(lead));
+    if (refused.length > 0) {
+      setRefusals(refused.map((lead) => refusalOf(lead, outcome.get(lead.id))));
+      if (refused.length > maxRefreshed) void queryClient.refetchQueries({ queryKey: ['leads', 'list'] });
+      else for (const { id } of refused) void refreshListed(queryClient, id);
+    }
+    return leads.filter(isChanged);
+  };
+
   /** Sends a change. @returns the changed leads. */
   const apply = async ({ leads, to }: Change, reason?: string): Promise<readonly Lead[]> => {
     mark(leads, to);
@@ -100,20 +128,44 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
       status: to,
       ...(reason !== undefined && { reason }),
     }).finally(() => mark(leads, undefined));
-    const outcome = new Map(results.map((result) => [result.id, result]));
-    const changed = leads.filter(({ id }) => outcome.get(id)?.success === true);
+    const changed = report(leads, results);
     const ids = new Set(changed.map(({ id }) => id));
     updateListed(queryClient, (lead) => (ids.has(lead.id) ? { ...lead, status: to } : lead));
-    for (const id of ids) void queryClient.invalidateQueries({ queryKey: ['lead', id] });
-    invalidateCounts(queryClient);
-    onChanged();
-    const refused = leads.filter(({ id }) => !ids.has(id));
-    if (refused.length > 0) {
-      setRefusals(refused.map((lead) => refusalOf(lead, outcome.get(lead.id))));
-      if (refused.length > maxRefreshed) void queryClient.refetchQueries({ queryKey: ['leads', 'list'] });
-      else for (const { id } of refused) void refreshListed(queryClient, id);
-    }
     return changed;
+  };
+
+  const undoStatuses = async ({ leads, to }: Change) => {
+    let count = 0;
+    for (const from of new Set(leads.map(statusOf))) {
+      let back = leads.filter((lead) => statusOf(lead) === from);
+      let at = to;
+      for (const next of findTransitionsOf(role, to, from) ?? []) {
+        // A lead that another user has changed meanwhile is not changed back.
+        back = [
+          ...(await apply({ leads: back, to: next }, needsReason(at, next) ? t.undoReason : undefined)),
+        ];
+        at = next;
+      }
+      count += back.length;
+    }
+    return count;
+  };
+
+  /** Shows the result of a change, and offers to undo it. */
+  const finish = (message: string, undoChange: Done['undo']) => {
+    if (last.current !== undefined) notifications.hide(last.current.notice);
+    const done = { notice: randomId(), undo: undoChange };
+    last.current = done;
+    notifications.show({
+      id: done.notice,
+      autoClose: undoMs,
+      message:
+        undoChange === undefined ? (
+          message
+        ) : (
+          <Actionable text={message} action={t.undo} onAction={() => undo.mutate(done)} />
+        ),
+    });
   };
 
   const undo = useMutation({
@@ -121,24 +173,10 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
     async mutationFn(chosen: Done | undefined) {
       // Read when the undo starts: a change that is still in progress is the last one by then.
       const done = chosen ?? last.current;
-      if (done?.canUndo !== true) return 0;
+      if (done?.undo === undefined) return 0;
       if (done === last.current) last.current = undefined;
       notifications.hide(done.notice);
-      const { leads, to } = done;
-      let count = 0;
-      for (const from of new Set(leads.map(statusOf))) {
-        let back = leads.filter((lead) => statusOf(lead) === from);
-        let at = to;
-        for (const next of findTransitionsOf(role, to, from) ?? []) {
-          // A lead that another user has changed meanwhile is not changed back.
-          back = [
-            ...(await apply({ leads: back, to: next }, needsReason(at, next) ? t.undoReason : undefined)),
-          ];
-          at = next;
-        }
-        count += back.length;
-      }
-      return count;
+      return done.undo();
     },
     onSuccess: (count) => count > 0 && notifications.show({ message: t.undone(count) }),
     onError: (error) => notifications.show({ color: 'red', message: error.message }),
@@ -159,18 +197,10 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
       setPrompt((now) => (now?.leads === leads ? undefined : now));
       if (changed.length === 0) return;
       const canUndo = changed.every((lead) => findTransitionsOf(role, to, statusOf(lead)) !== undefined);
-      if (last.current !== undefined) notifications.hide(last.current.notice);
-      const message = t.changed(changed.length, t.statuses[to]);
-      const notice = notifications.show({
-        autoClose: undoMs,
-        message: canUndo ? (
-          <Actionable text={message} action={t.undo} onAction={() => undo.mutate(done)} />
-        ) : (
-          message
-        ),
-      });
-      const done = { leads: changed, to, notice, canUndo };
-      last.current = done;
+      finish(
+        t.changed(changed.length, t.statuses[to]),
+        canUndo ? () => undoStatuses({ leads: changed, to }) : undefined,
+      );
     },
     onError(error, { earlierUnanswered: _earlier, ...requested }) {
       const isUnanswered = error instanceof ApiError && error.status === 0;
@@ -213,6 +243,20 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
         send({ leads, to });
         onSent?.();
       }
+    },
+    assigned(leads, { results, changeIds }) {
+      const changed = report(leads, results);
+      if (changed.length === 0) return;
+      const undoAssigned = async () => {
+        const undone = await undoAssignment(changeIds);
+        const ids = new Set(undone.map(({ id }) => id));
+        return report(
+          changed.filter(({ id }) => ids.has(id)),
+          undone,
+        ).length;
+      };
+      // All leads had the assignee already.
+      finish(t.assigned(changed.length), changeIds.length === 0 ? undefined : undoAssigned);
     },
     undo: () => undo.mutate(undefined),
     pending,

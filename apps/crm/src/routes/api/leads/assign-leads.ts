@@ -24,7 +24,7 @@ export function assignLeadsRoute(app: Server, context: CrmContext): void {
     async (request) => {
       const stores = { leads: withTraceparent(context.leads, request), workspaces: context.workspaces };
       const { changeId, results } = await assignLeads(stores, request.principal, request.body);
-      return { ...bulkAnswer(results), changeId };
+      return { ...bulkAnswer(results), ...(changeId !== undefined && { changeId }) };
     },
   );
 }

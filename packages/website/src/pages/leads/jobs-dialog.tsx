@@ -1,0 +1,50 @@
+import { Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { MemberRole } from '@leads/core/credential';
+import { jobsQuery } from '../../api/jobs.ts';
+import { membersQuery } from '../../api/members.ts';
+import { Dialog } from '../../shell/dialog.tsx';
+import { RecordList, RecordRow } from '../../shell/record-row.tsx';
+import { RelativeTime } from '../../shell/relative-time.tsx';
+import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import * as texts from '../../texts/index.ts';
+import { describeJob } from './describe-job.ts';
+import { UndoJobButton } from './undo-job-button.tsx';
+
+const t = texts.leads;
+
+/** Lists the newest jobs of the workspace, and undoes them. */
+export function JobsDialog({ role, onClose }: { role: MemberRole; onClose: () => void }) {
+  const { data: jobs, error, refetch } = useQuery(jobsQuery);
+  const { data: members = [] } = useQuery(membersQuery);
+  const nameOf = (userId: string) =>
+    members.find((member) => member.userId === userId)?.name ?? t.formerMember;
+  return (
+    <Dialog onClose={onClose} title={t.jobs} size="lg">
+      {jobs === undefined ? (
+        error === null ? (
+          <PendingPage />
+        ) : (
+          <ErrorNotice error={error} onRetry={() => void refetch()} />
+        )
+      ) : jobs.length === 0 ? (
+        <Text c="dimmed">{t.noJobs}</Text>
+      ) : (
+        <RecordList label={t.jobs}>
+          {jobs.map((job) => (
+            <RecordRow
+              key={job.id}
+              title={<Text size="sm">{describeJob(job)}</Text>}
+              facts={[
+                [t.jobStarted, <RelativeTime key="at" at={job.createdAt} />],
+                [t.jobUser, nameOf(job.userId)],
+                ...(job.refused > 0 ? [[t.jobNotChanged, t.count(job.refused)] as const] : []),
+              ]}
+              actions={<UndoJobButton job={job} role={role} />}
+            />
+          ))}
+        </RecordList>
+      )}
+    </Dialog>
+  );
+}
