@@ -70,6 +70,7 @@ const nothing = {
   waitingEvents: 0,
   views: 0,
   notes: 0,
+  payments: 0,
   quarantined: 0,
   buffered: 0,
   events: 0,
@@ -196,6 +197,20 @@ describe('leads erase', () => {
         [grace.id, text],
       );
     }
+    // Payments, whose notes and reasons the same rules find.
+    for (const [number, note, reason] of [
+      [1, 'For the sister of ada.canary@example.io', 'Bounced'],
+      [2, 'Invoice 2079460950', 'Call 0044 20 7946 0958'],
+    ]) {
+      await fixture.sql(
+        `INSERT INTO payment (id, workspace_id, number, user_id, created_by_id, from_time, to_time, currency, date, note,
+           state, cancelled_at, cancelled_by_id, cancel_reason)
+         SELECT gen_random_uuid(), workspace_id, $2, user_id, user_id, now(), now(), 'EUR', now(), $3,
+           'cancelled', now(), user_id, $4
+         FROM lead WHERE id = $1`,
+        [grace.id, number, note, reason],
+      );
+    }
 
     const subject = ['--phone', '020 7946 0958', '--country', 'GB', '--email', 'ada.canary@example.IO'];
     const planned = await leads([...subject, '--dry-run']);
@@ -211,6 +226,7 @@ describe('leads erase', () => {
       waitingEvents: 0,
       views: 5,
       notes: 3,
+      payments: 2,
       quarantined: 1,
       buffered: 2,
       events: 7,
@@ -240,6 +256,8 @@ describe('leads erase', () => {
       'View of Grace',
       'Order 1234567',
       'campaign-7',
+      'Bounced',
+      'Invoice 2079460950',
     ]) {
       expect(everything).toContain(kept);
     }

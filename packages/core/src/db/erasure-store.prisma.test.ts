@@ -105,7 +105,7 @@ test('an erasure keeps the unpublished events of other leads in order, and merge
   const before = await outbox();
   expect(before.map(({ ids }) => ids.length)).toEqual([3, 1, 1]);
   const isErased = matchErasures(keys, [erasureOf({ ids: [gone.id, alone.id, newId()] })]);
-  const counts = { leads: 2, changes: 0, waitingEvents: 2, views: 0, notes: 0 };
+  const counts = { leads: 2, changes: 0, waitingEvents: 2, views: 0, notes: 0, payments: 0 };
   expect(await erasable.visit(isErased, { erase: false })).toMatchObject({ counts });
   expect(await outbox()).toEqual(before);
   expect(await erasable.visit(isErased, { erase: true })).toMatchObject({ counts });

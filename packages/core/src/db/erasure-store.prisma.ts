@@ -28,21 +28,25 @@ const erasedText = '[erased]';
 
 /**
  * Creates the erasable store of leads in Postgres, with their histories and their unpublished events. It also holds saved
- * views that search for the person, and notes of other leads that contain the person's number or address. It reads all
- * leads and notes, page by page, since no index has every spelling of a phone number.
+ * views that search for the person, and notes of other leads and of payments that contain the person's number or address.
+ * It reads all leads and notes, page by page, since no index has every spelling of a phone number.
  */
 export function createErasableLeads(database: Database): ErasableStore {
   return {
     async visit(isErased, options) {
       const leadIds = [...(await findLeads(database, isErased))];
       // Views and notes come first: an interrupted erasure finds the data of the leads again.
-      const counts = { leads: 0, changes: 0, waitingEvents: 0, views: 0, notes: 0 };
+      const counts = { leads: 0, changes: 0, waitingEvents: 0, views: 0, notes: 0, payments: 0 };
       const viewIds = await findViews(database, isErased, leadIds);
       counts.views = viewIds.length;
       if (options.erase) await deleteViews(database, viewIds);
-      const noteIds = await findNotes(database, isErased, leadIds);
-      counts.notes = noteIds.length;
-      if (options.erase) await eraseNotes(database, noteIds);
+      for (const kind of ['notes', 'payments'] as const) {
+        for (const { page, erase } of writtenTexts[kind]) {
+          const ids = await findTexts(database, page, isErased, leadIds);
+          counts[kind] += ids.length;
+          if (options.erase && ids.length > 0) await database.select(erase(ids));
+        }
+      }
       for (let at = 0; at < leadIds.length; at += leadsPerTransaction) {
         const ids = leadIds.slice(at, at + leadsPerTransaction);
         const some = await (options.erase ? eraseLeads(database, ids) : countLeads(database, ids));
@@ -168,9 +172,39 @@ async function deleteViews({ select }: Database, ids: readonly string[]): Promis
   await select(Prisma.sql`DELETE FROM saved_view WHERE id = ANY(${ids}::uuid[]) RETURNING id`);
 }
 
-/** Finds the notes of leads that are kept, which contain a phone number or an email address of the person. */
-async function findNotes(
+/** The texts of users that can contain data of a person: the statement of a page, and the one that erases some of them. */
+const writtenTexts = {
+  notes: [
+    {
+      page: (afterId: string) => Prisma.sql`
+        SELECT id, lead_id AS "leadId", workspace_id AS "workspaceId", created_at AS "createdAt", text FROM lead_note
+        WHERE id > ${afterId}::uuid ORDER BY id LIMIT ${pageSize}`,
+      erase: (ids: readonly string[]) => Prisma.sql`
+        UPDATE lead_note SET text = ${erasedText} WHERE id = ANY(${ids}::uuid[]) RETURNING id`,
+    },
+  ],
+  payments: [
+    {
+      page: (afterId: string) => Prisma.sql`
+        SELECT id, workspace_id AS "workspaceId", created_at AS "createdAt", note AS text FROM payment
+        WHERE id > ${afterId}::uuid AND note IS NOT NULL ORDER BY id LIMIT ${pageSize}`,
+      erase: (ids: readonly string[]) => Prisma.sql`
+        UPDATE payment SET note = ${erasedText} WHERE id = ANY(${ids}::uuid[]) RETURNING id`,
+    },
+    {
+      page: (afterId: string) => Prisma.sql`
+        SELECT id, workspace_id AS "workspaceId", cancelled_at AS "createdAt", cancel_reason AS text FROM payment
+        WHERE id > ${afterId}::uuid AND cancel_reason IS NOT NULL ORDER BY id LIMIT ${pageSize}`,
+      erase: (ids: readonly string[]) => Prisma.sql`
+        UPDATE payment SET cancel_reason = ${erasedText} WHERE id = ANY(${ids}::uuid[]) RETURNING id`,
+    },
+  ],
+};
+
+/** Finds the texts of leads that are kept, and of payments, which contain a phone number or an email address of the person. */
+async function findTexts(
   { select }: Database,
+  page: (afterId: string) => Prisma.Sql,
   isErased: IsErased,
   leadIds: readonly string[],
 ): Promise<string[]> {
@@ -178,16 +212,14 @@ async function findNotes(
   const gone = new Set(leadIds);
   const found: string[] = [];
   for (let afterId = firstId; ; ) {
-    const notes = await select<NoteRow>(Prisma.sql`
-      SELECT id, lead_id AS "leadId", workspace_id AS "workspaceId", created_at AS "createdAt", text FROM lead_note
-      WHERE id > ${afterId}::uuid ORDER BY id LIMIT ${pageSize}`);
-    for (const note of notes) {
-      if (gone.has(note.leadId)) continue;
-      const traces = tracesOfNote(note);
-      const known = contacts.get(note.workspaceId);
-      if (isErased(traces) || (known !== undefined && sharesContact(traces, known))) found.push(note.id);
+    const texts = await select<TextRow>(page(afterId));
+    for (const text of texts) {
+      if (text.leadId !== undefined && gone.has(text.leadId)) continue;
+      const traces = tracesOfNote(text);
+      const known = contacts.get(text.workspaceId);
+      if (isErased(traces) || (known !== undefined && sharesContact(traces, known))) found.push(text.id);
     }
-    const last = notes.at(-1);
+    const last = texts.at(-1);
     if (last === undefined) return found;
     afterId = last.id;
   }
@@ -216,15 +248,10 @@ function sharesContact({ phones, emails }: LeadTraces, known: ReadonlySet<string
   );
 }
 
-async function eraseNotes({ select }: Database, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await select(Prisma.sql`
-    UPDATE lead_note SET text = ${erasedText} WHERE id = ANY(${ids}::uuid[]) RETURNING id`);
-}
-
-interface NoteRow {
+interface TextRow extends Record<string, unknown> {
   readonly id: string;
-  readonly leadId: string;
+  /** The lead of a note. */
+  readonly leadId?: string;
   readonly workspaceId: string;
   readonly createdAt: Date;
   readonly text: string;

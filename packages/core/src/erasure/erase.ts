@@ -8,6 +8,7 @@ export const foundKinds = [
   'waitingEvents',
   'views',
   'notes',
+  'payments',
   'quarantined',
   'buffered',
   'events',

@@ -25,7 +25,7 @@ export const caps = {
   workspacePostbacks: { max: 5, message: 'A workspace may have 5 postbacks of its own' },
   userPostbacks: { max: 5, message: 'A user may have 5 postbacks in a workspace' },
   runningJobs: { max: 10, message: 'A workspace may have 10 running jobs: wait for one, or cancel one' },
-  runningPayments: { max: 10, message: 'A workspace may have 10 payments in progress: wait for one' },
+  runningPayments: { max: 10, message: 'A workspace may have 10 payments in progress: wait until one ends' },
   sharedViews: { max: 100, message: 'A workspace may have 100 shared views: delete some of them' },
   userViews: { max: 100, message: 'A user may have 100 views in a workspace: delete some of them' },
   ownedWorkspaces: { max: 50, message: 'A user may own 50 workspaces' },

@@ -71,8 +71,7 @@ export const payments = {
     `${leads(count)} of ${publisher}, created from ${from} to ${to} (${zone}), will be marked as paid.`,
   payCampaign: (code: string) => `Only leads of the campaign ${code}.`,
   payRule: 'Leads that change meanwhile are left out. The payment gets the next number of the workspace.',
-  noteHint:
-    'For example the reference of the transfer. The publisher sees it. Do not write data of leads into it.',
+  noteHint: 'For example the reference of the transfer. The publisher sees it.',
   submit: 'Mark as paid',
   changed: (paid: number, shown: number) =>
     `The payment has ${leads(paid)} instead of ${number.format(shown)}, because leads have changed since the statement was read, or are in another payment.`,

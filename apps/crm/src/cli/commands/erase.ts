@@ -37,7 +37,7 @@ export function addEraseCommand(program: Command, io: CliIo): void {
     .command('erase')
     .summary("erase a person's leads from all stores")
     .description(
-      "Permanently erases a person's leads, their histories, their events, and their copies in the quarantine and the intake buffer. It also erases saved views that search for the person, and notes of other leads that contain the person's number or address. The overview keeps its counts. Each erasure is recorded as keyed hashes, so that --again can repeat it after a restore. The next run finishes an interrupted erasure.",
+      "Permanently erases a person's leads, their histories, their events, and their copies in the quarantine and the intake buffer. It also erases saved views that search for the person, and notes of other leads and of payments that contain the person's number or address. The overview keeps its counts. Each erasure is recorded as keyed hashes, so that --again can repeat it after a restore. The next run finishes an interrupted erasure.",
     )
     .option('--phone <number>', 'leads that have or had this phone number, in any notation')
     .option('--country <code>', 'the country of a phone number without a country code, such as GB')
@@ -186,6 +186,7 @@ const words: Readonly<Record<keyof FoundCounts, string>> = {
   waitingEvents: 'unpublished events',
   views: 'saved views',
   notes: 'notes of other leads',
+  payments: 'notes and reasons of payments',
   quarantined: 'quarantined leads',
   buffered: 'buffered leads',
   events: 'events',
