@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { LeadDetail } from '@leads/core/lead';
+import type { OverviewPayouts, PayoutSum } from '@leads/core/overview';
 import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 import { openEvents } from './event-client.ts';
 import { apiCalls, forbidden, leadsApi, notFound, ok } from './leads-api.ts';
-import { signInAs } from './visitor.ts';
+import { signInAs, type Visitor } from './visitor.ts';
 
 const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());
@@ -400,6 +401,102 @@ test('a statement adds up leads by publisher, campaign, status and currency, and
     'from=2026-01-01&to=2026-01-02&x=1',
   ]) {
     expect([query, (await call(owner, 'GET', `/statements?${query}`)).status]).toEqual([query, 400]);
+  }
+});
+
+test('the overview has the amounts of the statement, with reverted and trashed leads and leads at midnight, and a publisher gets only its own', async () => {
+  const { member: manager, visitor: asManager } = await signInAs(service, workspace, 'manager');
+  const { member: payee, visitor: asPayee } = await signInAs(service, workspace, 'publisher');
+  const { visitor: asNeighbor } = await signInAs(service, await fixture.createWorkspace(), 'owner');
+  await setPayout(eur('0.1'));
+  await setOwnPayout(payee, { amount: '12345678.0001', currency: 'USD' });
+  const add = async (member: TestMember, createdAt: string, ...statuses: string[]) => {
+    const lead = workspace.lead(member, { createdAt: new Date(createdAt), s1: 'click' });
+    await fixture.leads.insert([lead]);
+    for (const status of statuses) {
+      ok(await call(owner, 'PATCH', `/order/leads/${lead.id}`, { status, reason: 'r' }));
+    }
+    return lead.id;
+  };
+  for (const member of [manager, payee]) {
+    await add(member, '2026-01-15T12:00:00Z');
+    await add(member, '2026-01-15T12:00:00Z', 'Approved', 'Paid');
+    // Reverted and trashed leads.
+    await add(member, '2026-01-15T12:00:00Z', 'Approved', 'OnHold');
+    await add(member, '2026-01-15T12:00:00Z', 'Approved', 'Paid', 'Approved', 'Trashed');
+    // In Berlin, the first is of the first day of the month, and the second is of the next month.
+    await add(member, '2025-12-31T23:00:00Z', 'Approved');
+    await add(member, '2026-01-31T23:00:00Z', 'Approved');
+    await add(member, '2026-01-31T22:59:59Z');
+  }
+  const special = await add(manager, '2026-01-15T12:00:00Z');
+  const changed = { payout: { amount: '7.5', currency: 'JPY' }, reason: 'r' };
+  ok(await call(owner, 'PATCH', `/order/leads/${special}`, changed));
+
+  const days = 'from=2026-01-01&to=2026-01-31&zone=Europe/Berlin';
+  type Sum = { status: string; currency?: string; amount?: string };
+  const statementOf = async (member: TestMember) => {
+    const { totals } = ok<{ totals: Sum[] }>(await call(member, 'GET', `/statements?${days}`));
+    return totals.filter(({ amount }) => amount !== undefined);
+  };
+  const amountsOf = (sums: readonly PayoutSum[]) =>
+    sums
+      .flatMap(({ currency, ...amounts }) =>
+        (['payable', 'expected', 'paid'] as const).map((each, index) => ({
+          status: ['Approved', 'OnHold', 'Paid'][index],
+          currency,
+          amount: amounts[each],
+        })),
+      )
+      .filter(({ amount }) => amount !== '0');
+  const overviewOf = async (visitor: Visitor) =>
+    (await visitor.get(`/overview/payouts?${days}`)).json<OverviewPayouts>();
+  const all = await overviewOf(asManager);
+  const byStatus = (sums: readonly Sum[]) =>
+    sums.map(({ status, currency, amount }) => `${status} ${currency} ${amount}`).toSorted();
+  expect(all.total.map(({ currency }) => currency)).toEqual(['EUR', 'JPY', 'USD']);
+  expect(byStatus(amountsOf(all.total) as Sum[])).toEqual(byStatus(await statementOf(owner)));
+  expect(all.steps?.[0]).toEqual([
+    { currency: 'EUR', expected: '0', payable: '0.1', paid: '0' },
+    { currency: 'USD', expected: '0', payable: '12345678.0001', paid: '0' },
+  ]);
+  expect(all.steps?.at(-1)).toEqual([
+    { currency: 'EUR', expected: '0.1', payable: '0', paid: '0' },
+    { currency: 'USD', expected: '12345678.0001', payable: '0', paid: '0' },
+  ]);
+  expect(all.previous).toEqual([]);
+  expect(all.campaigns).toEqual([{ value: 'DEMO', payouts: all.total }]);
+
+  const dollars = {
+    currency: 'USD',
+    expected: '37037034.0003',
+    payable: '12345678.0001',
+    paid: '12345678.0001',
+  };
+  const own = await overviewOf(asPayee);
+  expect(own.total).toEqual([dollars]);
+  expect(byStatus(amountsOf(own.total) as Sum[])).toEqual(byStatus(await statementOf(payee)));
+  const subIds = async (visitor: Visitor) =>
+    (await visitor.get(`/overview/sub-id-payouts?${days}`)).json<object[]>();
+  expect(await subIds(asManager)).toEqual([{ value: 'click', payouts: all.total }]);
+  expect(await subIds(asPayee)).toEqual([{ value: 'click', payouts: [dollars] }]);
+  const users = `/overview/publisher-payouts?${days}&users=`;
+  expect((await asManager.get(`${users}${payee.userId},${randomUUID()}`)).json()).toEqual([
+    { value: payee.userId, payouts: [dollars] },
+  ]);
+  expect((await asPayee.get(users + payee.userId)).status).toBe(403);
+
+  expect((await asNeighbor.get(users + payee.userId)).json()).toEqual([]);
+  expect(await subIds(asNeighbor)).toEqual([]);
+  expect((await overviewOf(asNeighbor)).total).toEqual([]);
+  for (const path of [
+    `${users}x`,
+    `${users}${Array.from({ length: 21 }, () => payee.userId).join()}`,
+    '/overview/payouts?from=2026-01-02&to=2026-01-01',
+    `/overview/payouts?${days}&compareFrom=2026-01-01`,
+    '/overview/sub-id-payouts?from=2026-01-01&to=2026-01-02&zone=Mars',
+  ]) {
+    expect([path, (await asManager.get(path)).status]).toEqual([path, 400]);
   }
 });
 

@@ -689,6 +689,20 @@ const forPages: Matrix = {
     ...everyone,
     request: () => ({ path: '/overview/countries?from=2026-01-01&to=2026-01-31' }),
   },
+  'GET /overview/payouts': {
+    ...everyone,
+    request: () => ({ path: '/overview/payouts?from=2026-01-01&to=2026-01-31' }),
+  },
+  'GET /overview/publisher-payouts': {
+    ...managers,
+    request: () => ({
+      path: `/overview/publisher-payouts?from=2026-01-01&to=2026-01-31&users=${people.owner.member.userId}`,
+    }),
+  },
+  'GET /overview/sub-id-payouts': {
+    ...everyone,
+    request: () => ({ path: '/overview/sub-id-payouts?from=2026-01-01&to=2026-01-31' }),
+  },
   'GET /attention': { ...everyone, request: () => ({ path: '/attention' }) },
   'GET /campaign-figures': { ...everyone, request: () => ({ path: '/campaign-figures' }) },
   'GET /campaigns/{id}/publishers': {

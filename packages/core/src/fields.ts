@@ -35,3 +35,10 @@ export const properName = (description: string, example: string) =>
     description,
     examples: [example],
   });
+
+const uuid = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+
+/** Returns the pattern of 1 to `max` UUIDs in lower case, separated by commas. */
+export function uuidListPattern(max: number): string {
+  return `^${uuid}(,${uuid}){0,${max - 1}}$`;
+}

@@ -9,7 +9,7 @@ import {
   type TestDatabase,
 } from '../../test/database.ts';
 import type { StoredLead } from '../lead/lead.ts';
-import { getCountries, getOverview } from '../overview/get-overview.ts';
+import { getCountries, getOverview, getOverviewPayouts } from '../overview/get-overview.ts';
 import { maxLeadsPerAggregation } from '../overview/lead-count-aggregator.ts';
 import type { Overview, OverviewQuery } from '../overview/overview.schema.ts';
 import { newId } from '../uuid.ts';
@@ -331,6 +331,21 @@ test('the overview compares two chosen ranges, and cuts the compared range at th
   // The compared range may overlap the range, or be after it.
   const later = { compareFrom: '2026-03-11', compareTo: '2026-03-12' };
   expect(await compared(later, '2026-05-01T00:00:00Z')).toEqual([4, 4, '2026-03-13T00:00']);
+});
+
+test('the payouts of steps are left out if more than 200,000 leads would be read for them', async () => {
+  const query = { from: '2026-05-01', to: '2026-05-01' };
+  const stepsWith = async (leads: number) => {
+    await database.query('DELETE FROM lead_tally');
+    await database.query(
+      `INSERT INTO lead_tally (workspace_id, of_id, kind, at, value, on_hold, trashed, paid, approved)
+       VALUES ($1, $1, 'time', '2026-05-01T15:00:00Z', '', $2, 0, 0, 0)`,
+      [tenant.workspaceId, leads],
+    );
+    return (await getOverviewPayouts(createOverviewStore(opened), owner(), query)).steps?.length;
+  };
+  expect(await stepsWith(200_000)).toBe(24);
+  expect(await stepsWith(200_001)).toBeUndefined();
 });
 
 test('the overview compares a day whose clocks change with the same time of the day before', async () => {

@@ -24,6 +24,7 @@ import {
   wholeDays,
   within,
 } from './lead-tallies.ts';
+import { partsOfDays, sumPayouts, sumPayoutsOfS1 } from './overview-payouts.ts';
 import { aggregatePayouts } from './payout-tallies.ts';
 
 /*
@@ -36,6 +37,12 @@ const quarterMs = 900_000;
 
 /** Counts each `s1` of an entry as 1 if the leads entered the status, and as -1 if they left it. */
 const ofOneEntered = byStatus('sign(leads)::int');
+
+/**
+ * The maximum number of leads that are read for the payouts of steps. Without it, the overview of a time zone far from UTC
+ * could read half of its leads.
+ */
+const maxLeadsOfSteps = 200_000;
 
 type Kind = 'campaign' | 'publisher' | 'landing_page' | 's1';
 const valueOfLead = {
@@ -137,6 +144,28 @@ export function createOverviewStore(database: Pick<Database, 'select'>): Overvie
     );
   };
 
+  const byValue = (scope: LeadScope, kind: Kind, range: Span) => {
+    // Every lead has a campaign and a user. The condition would make a text of the user of each tally.
+    const hasValue =
+      kind === 'campaign' || kind === 'publisher' ? Prisma.empty : Prisma.sql`WHERE value IS NOT NULL`;
+    return Prisma.sql`
+      SELECT value, ${sums} FROM (${counted(scope, kind, range)}) AS counted ${hasValue}
+      GROUP BY value HAVING sum(on_hold + trashed + paid + approved) > 0`;
+  };
+  const topValues = (scope: LeadScope, kind: Kind, range: Span, top: number) =>
+    Prisma.sql`${byValue(scope, kind, range)} ORDER BY ${maxFirst}, value LIMIT ${top}`;
+
+  const countTop = (scope: LeadScope, kind: Kind, range: Span, top: number) =>
+    select<CountedValue>(topValues(scope, kind, range, top), { workspaceId: scope.workspaceId });
+  const countCampaigns = (scope: LeadScope, range: Span, top: number) =>
+    select<CountedRecord & { id: string }>(
+      Prisma.sql`
+        SELECT id, code AS value, name, "OnHold", "Trashed", "Paid", "Approved"
+        FROM (${byValue(scope, 'campaign', range)}) AS summed JOIN campaign ON id = summed.value::uuid
+        ORDER BY "OnHold" + "Trashed" + "Paid" + "Approved" DESC, code LIMIT ${top}`,
+      { workspaceId: scope.workspaceId },
+    );
+
   return {
     ...createCampaignCounts(database),
 
@@ -145,18 +174,6 @@ export function createOverviewStore(database: Pick<Database, 'select'>): Overvie
       if (from === undefined || to === undefined) throw new RangeError('The range needs at least two bounds');
       const range = { from, to };
       const { workspaceId } = scope;
-      const byValue = (kind: Kind) => {
-        // Every lead has a campaign and a user. The condition would make a text of the user of each tally.
-        const hasValue =
-          kind === 'campaign' || kind === 'publisher' ? Prisma.empty : Prisma.sql`WHERE value IS NOT NULL`;
-        return Prisma.sql`
-          SELECT value, ${sums} FROM (${counted(scope, kind, range)}) AS counted ${hasValue}
-          GROUP BY value HAVING sum(on_hold + trashed + paid + approved) > 0`;
-      };
-      const topValues = (kind: Kind) =>
-        select<CountedValue>(Prisma.sql`${byValue(kind)} ORDER BY ${maxFirst}, value LIMIT ${top}`, {
-          workspaceId,
-        });
       // One after the other, so that an overview uses one connection: it takes one turn among the costly reads.
       const lastQuarter = new Date(Math.floor(previous.to.getTime() / quarterMs) * quarterMs);
       const [quarters = noLeads] = await countSteps(scope, { from: previous.from, to: lastQuarter }, [
@@ -164,26 +181,20 @@ export function createOverviewStore(database: Pick<Database, 'select'>): Overvie
       ]);
       const rest = await countLeads(scope, { from: lastQuarter, to: previous.to });
       const steps = await countSteps(scope, range, bounds.slice(0, -1));
-      const campaigns = await select<CountedRecord>(
-        Prisma.sql`
-          SELECT code AS value, name, "OnHold", "Trashed", "Paid", "Approved"
-          FROM (${byValue('campaign')}) AS summed JOIN campaign ON id = summed.value::uuid
-          ORDER BY "OnHold" + "Trashed" + "Paid" + "Approved" DESC, code LIMIT ${top}`,
-        { workspaceId },
-      );
+      const campaigns = await countCampaigns(scope, range, top);
       const publishers =
         scope.userId !== undefined
           ? []
           : await select<CountedRecord>(
               Prisma.sql`
                 SELECT value, name, "OnHold", "Trashed", "Paid", "Approved"
-                FROM (${byValue('publisher')}) AS summed JOIN "user" ON id = summed.value::uuid
+                FROM (${byValue(scope, 'publisher', range)}) AS summed JOIN "user" ON id = summed.value::uuid
                 ORDER BY "OnHold" + "Trashed" + "Paid" + "Approved" DESC, value LIMIT ${top}`,
               { workspaceId },
             );
       const hours = await countHours(scope, range, offsets);
-      const landingPages = await topValues('landing_page');
-      const s1 = await topValues('s1');
+      const landingPages = await countTop(scope, 'landing_page', range, top);
+      const s1 = await countTop(scope, 's1', range, top);
       const [s1Others] = await select<{ leads: number }>(
         Prisma.sql`
           SELECT coalesce(sum(leads), 0)::int AS leads FROM (
@@ -224,6 +235,40 @@ export function createOverviewStore(database: Pick<Database, 'select'>): Overvie
           GROUP BY 1 ORDER BY ${maxFirst}, 1 LIMIT ${top}`,
         { workspaceId: scope.workspaceId },
       );
+    },
+
+    async sumPayouts({ workspaceId, userId }, { previous, bounds, top }) {
+      const [from, to] = [bounds[0], bounds.at(-1)];
+      if (from === undefined || to === undefined) throw new RangeError('The range needs at least two bounds');
+      const scope = { workspaceId, userId };
+      const users = { workspaceId, userIds: userId === undefined ? undefined : [userId] };
+      const stepCounts = await countSteps(scope, { from, to }, bounds.slice(0, -1));
+      const hasSteps = countParts(stepCounts, bounds) <= maxLeadsOfSteps;
+      const campaigns = await countCampaigns(scope, { from, to }, top);
+      const { total, steps, values } = await sumPayouts(
+        select,
+        users,
+        hasSteps ? bounds : [from, to],
+        'campaign',
+      );
+      const before = await sumPayouts(select, users, [previous.from, previous.to], 'campaign');
+      return {
+        total,
+        previous: before.total,
+        steps: hasSteps ? stepCounts.map((_, index) => steps.get(index) ?? []) : undefined,
+        campaigns: campaigns.map(({ id, value }) => ({ value, payouts: values.get(id) ?? [] })),
+      };
+    },
+
+    async sumPayoutsByPublisher(workspaceId, { from, to }, userIds) {
+      const { values } = await sumPayouts(select, { workspaceId, userIds }, [from, to], 'publisher');
+      return [...values].map(([value, payouts]) => ({ value, payouts }));
+    },
+
+    async sumPayoutsByS1(scope, span, top) {
+      const values = Prisma.sql`SELECT value FROM (${topValues(scope, 's1', span, top)}) AS top`;
+      const ofValues = await sumPayoutsOfS1(select, scope, span, values);
+      return [...ofValues].map(([value, payouts]) => ({ value, payouts }));
     },
 
     /*
@@ -296,6 +341,16 @@ export function createOverviewStore(database: Pick<Database, 'select'>): Overvie
 }
 
 const noLeads: StatusCounts = { OnHold: 0, Trashed: 0, Paid: 0, Approved: 0 };
+
+/** Returns about how many leads are read for the payouts of steps. Assumes that the leads of a step are evenly distributed. */
+function countParts(steps: readonly StatusCounts[], bounds: readonly Date[]): number {
+  const lengthOf = ({ from, to }: Span) => to.getTime() - from.getTime();
+  return partsOfDays(bounds).reduce((sum, part) => {
+    const [from = part.from, to = part.to] = bounds.slice(part.step - 1);
+    const { OnHold, Approved, Paid } = steps[part.step - 1] ?? noLeads;
+    return sum + ((OnHold + Approved + Paid) * lengthOf(part)) / lengthOf({ from, to });
+  }, 0);
+}
 
 /**
  * Sums the tallies of campaigns by user. They are summed before their users become texts: 500 publishers with 32

@@ -10,8 +10,17 @@ import {
 } from '../../test/database.ts';
 import { type StoredLead, toLeadDetail } from '../lead/lead.ts';
 import { type LeadStatus, leadStatuses, transitions } from '../lead/lead-transitions.ts';
+import {
+  getOverview,
+  getOverviewPayouts,
+  getPublisherPayouts,
+  getSubIdPayouts,
+} from '../overview/get-overview.ts';
+import type { Span } from '../overview/overview-store.ts';
+import { addAmounts } from '../payout/payout.ts';
 import { paymentFailures } from '../payout/payment.schema.ts';
 import type { LeadPayout } from '../payout/payout.schema.ts';
+import type { PayoutTotal } from '../payout/payout-store.ts';
 import { newId } from '../uuid.ts';
 import { openDatabase } from './client.ts';
 import { createCampaignStore } from './campaign-store.prisma.ts';
@@ -218,7 +227,7 @@ function randomOf(seed: number) {
   };
 }
 
-test('totals are equal to a recount from the histories after random changes over 3 currencies, also of parts of days', async () => {
+test('totals equal a recount from the histories after random changes over 3 currencies, and the overview adds up to them in every time zone', async () => {
   const seed = Date.now();
   const random = randomOf(seed);
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item;
@@ -238,6 +247,7 @@ test('totals are equal to a recount from the histories after random changes over
       userId: pick(userIds),
       createdAt,
       updatedAt: createdAt,
+      s1: pick(['a', 'b', undefined]),
     });
   });
   await leads.insert(stored);
@@ -314,20 +324,103 @@ test('totals are equal to a recount from the histories after random changes over
       expect(summed, `seed ${seed}`).toEqual(recount(start, end, userId));
     }
   };
+  const owner = { workspaceId, userId: tenant.userId, role: 'owner' } as const;
+  const publisher = { workspaceId, userId: publisherId, role: 'publisher' } as const;
+  const codes = new Map([
+    [tenant.campaignId, 'default'],
+    [tenant.otherCampaignId, 'extra'],
+  ]);
+  /** Adds up totals by currency, in the form of the overview. */
+  const sumsOf = (totals: readonly PayoutTotal[]) =>
+    currencies.toSorted().flatMap((currency) => {
+      const ofCurrency = totals.filter((total) => total.currency === currency);
+      const of = (status: LeadStatus) =>
+        ofCurrency
+          .filter((total) => total.status === status)
+          .reduce((sum, { amount: each = '0' }) => addAmounts(sum, each), '0');
+      return ofCurrency.length === 0
+        ? []
+        : [{ currency, expected: of('OnHold'), payable: of('Approved'), paid: of('Paid') }];
+    });
+  const byValue = (
+    totals: readonly PayoutTotal[],
+    values: readonly string[],
+    valueOf: (total: PayoutTotal) => string | undefined,
+  ) => new Map(values.map((value) => [value, sumsOf(totals.filter((total) => valueOf(total) === value))]));
+  const erased = new Set<string>();
+  const checkOverview = async () => {
+    for (const zone of ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Pacific/Kiritimati']) {
+      for (const [viewer, firstDay, lastDay] of [
+        [owner, '2026-02-28', '2026-03-05'],
+        [owner, '2026-03-02', '2026-03-02'],
+        [publisher, '2026-03-01', '2026-03-03'],
+      ] as const) {
+        const query = { from: firstDay, to: lastDay, zone };
+        const userId = viewer === publisher ? publisherId : undefined;
+        const totalsOf = (range: Span) => payouts.totals({ workspaceId, userId }, range);
+        const { steps, from: startText, to: endText, previous } = await getOverview(overview, viewer, query);
+        const span = { from: new Date(startText), to: new Date(endText) };
+        const all = await totalsOf(span);
+        const found = await getOverviewPayouts(overview, viewer, query);
+        const message = `seed ${seed} ${zone} ${firstDay} ${viewer.role}`;
+        expect(found.total, message).toEqual(sumsOf(all));
+        expect(found.previous, message).toEqual(
+          sumsOf(await totalsOf({ from: new Date(previous.from), to: new Date(previous.to) })),
+        );
+        const starts = [...steps.map(({ start }) => new Date(start)), span.to];
+        const expectedSteps = [];
+        for (const [index, start] of starts.slice(0, -1).entries()) {
+          expectedSteps.push(sumsOf(await totalsOf({ from: start, to: starts[index + 1] ?? span.to })));
+        }
+        expect(found.steps, message).toEqual(expectedSteps);
+        expect(new Map(found.campaigns.map(({ value, payouts: sums }) => [value, sums])), message).toEqual(
+          byValue(
+            all,
+            found.campaigns.map(({ value }) => value),
+            ({ campaignId }) => codes.get(campaignId),
+          ),
+        );
+        const subIds = await getSubIdPayouts(overview, viewer, query);
+        const ofSubIds = stored
+          .filter(({ createdAt }) => createdAt >= span.from && createdAt < span.to)
+          .filter(({ id, userId: creator }) => !erased.has(id) && (userId ?? creator) === creator)
+          .map(({ id, campaignId, userId: creator, s1 }) => {
+            const { status = 'OnHold', payout } = last.get(id) ?? {};
+            return Object.assign({ campaignId, userId: creator, s1, status, leads: 1 }, payout);
+          });
+        expect(new Map(subIds.map(({ value, payouts: sums }) => [value, sums])), message).toEqual(
+          new Map(
+            ['a', 'b']
+              .map((s1) => [s1, sumsOf(ofSubIds.filter((each) => each.s1 === s1))] as const)
+              .filter(([, sums]) => sums.length > 0),
+          ),
+        );
+        if (viewer === publisher) continue;
+        const users = await getPublisherPayouts(overview, viewer, { ...query, users: userIds.join() });
+        expect(new Map(users.map(({ value, payouts: sums }) => [value, sums])), message).toEqual(
+          new Map([...byValue(all, userIds, (total) => total.userId)].filter(([, sums]) => sums.length > 0)),
+        );
+      }
+    }
+  };
   await check();
+  await checkOverview();
   while ((await overview.aggregate(100)) > 0);
   await check();
+  await checkOverview();
   expect(await testDatabase.query('SELECT FROM payout_tally_entry')).toEqual([]);
 
   // The totals keep the amounts of erased leads.
   const before = await Promise.all(
     ranges.map(([start, end, userId]) => payouts.totals({ workspaceId, userId }, { from: start, to: end })),
   );
-  await testDatabase.query('SELECT erase_leads($1)', [stored.slice(0, 30).map(({ id }) => id)]);
+  for (const { id } of stored.slice(0, 30)) erased.add(id);
+  await testDatabase.query('SELECT erase_leads($1)', [[...erased]]);
   const after = await Promise.all(
     ranges.map(([start, end, userId]) => payouts.totals({ workspaceId, userId }, { from: start, to: end })),
   );
   expect(after, `seed ${seed}`).toEqual(before);
+  await checkOverview();
 });
 
 describe('a payment', () => {

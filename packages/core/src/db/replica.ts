@@ -206,6 +206,12 @@ export function readOverviewFrom(
     count: (scope, range) => replica.read(scope.workspaceId, stores, (store) => store.count(scope, range)),
     countByCountry: (scope, span, top) =>
       replica.read(scope.workspaceId, stores, (store) => store.countByCountry(scope, span, top)),
+    sumPayouts: (scope, range) =>
+      replica.read(scope.workspaceId, stores, (store) => store.sumPayouts(scope, range)),
+    sumPayoutsByPublisher: (workspaceId, span, userIds) =>
+      replica.read(workspaceId, stores, (store) => store.sumPayoutsByPublisher(workspaceId, span, userIds)),
+    sumPayoutsByS1: (scope, span, top) =>
+      replica.read(scope.workspaceId, stores, (store) => store.sumPayoutsByS1(scope, span, top)),
     countByCampaign: (scope, now, days) =>
       replica.read(scope.workspaceId, stores, (store) => store.countByCampaign(scope, now, days)),
     countByPublisher: (workspaceId, campaignId, since) =>

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { dateTime, id } from '../fields.ts';
+import { dateTime, id, uuidListPattern } from '../fields.ts';
 import { LeadPayout } from '../payout/payout.schema.ts';
 import { toLeadDetail } from './lead.ts';
 import type { LeadDetail } from './lead.schema.ts';
@@ -8,13 +8,12 @@ import type { LeadStore } from './lead-store.ts';
 
 /** The maximum number of leads in one request. */
 const maxIds = 100;
-const uuid = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
 /** The leads whose payouts a page asks for. */
 export const LeadPayoutQuery = Type.Object(
   {
     ids: Type.String({
-      pattern: `^${uuid}(,${uuid}){0,${maxIds - 1}}$`,
+      pattern: uuidListPattern(maxIds),
       'x-reason': `must be 1 to ${maxIds} identifiers of leads, separated by commas`,
       description: 'Identifiers of leads, separated by commas.',
     }),

@@ -34,6 +34,11 @@ export function fairOverview(overview: OverviewStore, queue: FairQueue): Overvie
     count: (scope, range) => queue.run(scope.workspaceId, () => overview.count(scope, range)),
     countByCountry: (scope, span, top) =>
       queue.run(scope.workspaceId, () => overview.countByCountry(scope, span, top)),
+    sumPayouts: (scope, range) => queue.run(scope.workspaceId, () => overview.sumPayouts(scope, range)),
+    sumPayoutsByPublisher: (workspaceId, span, userIds) =>
+      queue.run(workspaceId, () => overview.sumPayoutsByPublisher(workspaceId, span, userIds)),
+    sumPayoutsByS1: (scope, span, top) =>
+      queue.run(scope.workspaceId, () => overview.sumPayoutsByS1(scope, span, top)),
     countByCampaign: (scope, now, days) =>
       queue.run(scope.workspaceId, () => overview.countByCampaign(scope, now, days)),
     countByPublisher: (workspaceId, campaignId, since) =>

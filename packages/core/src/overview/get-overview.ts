@@ -1,7 +1,15 @@
 import { LeadsError } from '../errors.ts';
 import { type Viewer, visibleTo } from '../lead/lead-scope.ts';
 import { type Day, daysOf, parseDay, stepsOf, type ZoneDays } from './days.ts';
-import type { Countries, CountryQuery, Overview, OverviewQuery } from './overview.schema.ts';
+import type {
+  Countries,
+  CountryQuery,
+  Overview,
+  OverviewPayouts,
+  OverviewQuery,
+  PayoutsByValue,
+  PublisherPayoutsQuery,
+} from './overview.schema.ts';
 import { addCounts, type OverviewStore, type Span, type StatusCounts } from './overview-store.ts';
 import { nothing, summaryOf } from './summary.ts';
 
@@ -22,28 +30,20 @@ export async function getOverview(
   query: OverviewQuery,
   nowMs = Date.now(),
 ): Promise<Overview> {
-  const days = daysOf(query.zone ?? 'UTC');
-  if (days === undefined) throw fault('zone', 'must be a time zone such as Europe/Berlin');
-  const range = daysWithin(query, 'from', 'to');
-  const compared = comparedDays(query, range);
-
-  const { unit, bounds } = stepsOf(days, range.first, range.last);
-  const starts = bounds.slice(0, -1).map((ms) => new Date(ms));
-  const previous = {
-    from: new Date(days.startOf(compared.first)),
-    to: new Date(endOfPrevious(days, range, compared, nowMs)),
-  };
+  const { days, unit, bounds, previous } = rangesOf(query, nowMs);
+  const starts = bounds.slice(0, -1);
+  const [from = previous.to, to = from] = [bounds[0], bounds.at(-1)];
   const figures = await store.count(visibleTo(principal), {
     previous,
-    bounds: bounds.map((ms) => new Date(ms)),
-    offsets: days.offsetsWithin(bounds[0] ?? 0, bounds.at(-1) ?? 0),
+    bounds,
+    offsets: days.offsetsWithin(from.getTime(), to.getTime()),
     top,
   });
   const total = summaryOf(figures.steps.reduce(addCounts, nothing));
   const summarized = <Item extends StatusCounts>(item: Item) => Object.assign({}, item, summaryOf(item));
   return {
-    from: new Date(bounds[0] ?? 0).toISOString(),
-    to: new Date(bounds.at(-1) ?? 0).toISOString(),
+    from: from.toISOString(),
+    to: to.toISOString(),
     unit,
     steps: starts.map((start, index) =>
       Object.assign({ start: start.toISOString() }, figures.steps[index] ?? nothing),
@@ -75,6 +75,63 @@ export async function getCountries(
 ): Promise<Countries> {
   const countries = await store.countByCountry(visibleTo(principal), spanOfDays(query), top);
   return countries.map((counts) => Object.assign(summaryOf(counts), { value: counts.value }));
+}
+
+/**
+ * Returns the payouts of the leads that a principal may see, for the ranges and steps of an overview. They are separate
+ * from the counts, so that the counts do not wait for them.
+ *
+ * @throws LeadsError `invalid_input` as {@link getOverview} does.
+ */
+export async function getOverviewPayouts(
+  store: Pick<OverviewStore, 'sumPayouts'>,
+  principal: Viewer,
+  query: OverviewQuery,
+  nowMs = Date.now(),
+): Promise<OverviewPayouts> {
+  const { bounds, previous } = rangesOf(query, nowMs);
+  const { steps, ...others } = await store.sumPayouts(visibleTo(principal), { previous, bounds, top });
+  return { ...others, ...(steps !== undefined && { steps }) };
+}
+
+/**
+ * Returns the payouts of some publishers of a workspace, for a range of days. An unknown user has none.
+ *
+ * @throws LeadsError `invalid_input` as {@link getOverview} does.
+ */
+export function getPublisherPayouts(
+  store: Pick<OverviewStore, 'sumPayoutsByPublisher'>,
+  { workspaceId }: Pick<Viewer, 'workspaceId'>,
+  { users, ...query }: PublisherPayoutsQuery,
+): Promise<PayoutsByValue> {
+  return store.sumPayoutsByPublisher(workspaceId, spanOfDays(query), users.split(','));
+}
+
+/**
+ * Returns the payouts of the sub-ids with the most leads that a principal may see, for a range of days.
+ *
+ * @throws LeadsError `invalid_input` as {@link getOverview} does; `unavailable` if adding up takes too long.
+ */
+export function getSubIdPayouts(
+  store: Pick<OverviewStore, 'sumPayoutsByS1'>,
+  principal: Viewer,
+  query: CountryQuery,
+): Promise<PayoutsByValue> {
+  return store.sumPayoutsByS1(visibleTo(principal), spanOfDays(query), top);
+}
+
+/** Returns the steps of a range, and the range to compare it with. */
+function rangesOf(query: OverviewQuery, nowMs: number) {
+  const days = daysOf(query.zone ?? 'UTC');
+  if (days === undefined) throw fault('zone', 'must be a time zone such as Europe/Berlin');
+  const range = daysWithin(query, 'from', 'to');
+  const compared = comparedDays(query, range);
+  const { unit, bounds } = stepsOf(days, range.first, range.last);
+  const previous = {
+    from: new Date(days.startOf(compared.first)),
+    to: new Date(endOfPrevious(days, range, compared, nowMs)),
+  };
+  return { days, unit, bounds: bounds.map((ms) => new Date(ms)), previous };
 }
 
 /**

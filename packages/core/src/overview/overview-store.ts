@@ -1,6 +1,7 @@
 import type { LeadScope } from '../lead/lead-scope.ts';
 import type { LeadStatus } from '../lead/lead-status.ts';
 import type { ZoneOffset } from './days.ts';
+import type { PayoutSum } from './overview.schema.ts';
 
 export type StatusCounts = Readonly<Record<LeadStatus, number>>;
 
@@ -40,6 +41,22 @@ interface OverviewFigures {
   readonly s1Others: number;
 }
 
+/** The payouts of the leads of one campaign, publisher or sub-id. */
+interface PayoutsOfValue {
+  readonly value: string;
+  readonly payouts: PayoutSum[];
+}
+
+/** Payouts in the order of their currencies. Amounts of different currencies are never added. */
+interface PayoutFigures {
+  readonly total: PayoutSum[];
+  readonly previous: PayoutSum[];
+  /** The payouts of each step. Undefined if too many leads would have to be read for them. */
+  readonly steps: PayoutSum[][] | undefined;
+  /** The payouts of the campaigns with the most leads, by their codes. */
+  readonly campaigns: PayoutsOfValue[];
+}
+
 /** The counts of the leads of one campaign. */
 export interface CampaignCounts {
   readonly campaignId: string;
@@ -72,6 +89,29 @@ export interface OverviewStore {
 
   /** Counts the leads of each country, for the `top` countries with the most leads. Reads leads, so it may take seconds. */
   countByCountry(scope: LeadScope, span: Span, top: number): Promise<CountedValue[]>;
+
+  /**
+   * Adds up the payouts of leads. They agree with the totals of the payout store.
+   *
+   * @param range as in {@link count}; `top` is the maximum of campaigns.
+   */
+  sumPayouts(
+    scope: LeadScope,
+    range: { readonly previous: Span; readonly bounds: readonly Date[]; readonly top: number },
+  ): Promise<PayoutFigures>;
+
+  /** Adds up the payouts of the leads of some users, by user id. */
+  sumPayoutsByPublisher(
+    workspaceId: string,
+    span: Span,
+    userIds: readonly string[],
+  ): Promise<PayoutsOfValue[]>;
+
+  /**
+   * Adds up the payouts of the `top` sub-ids with the most leads. Reads their leads, so it may take seconds. Payouts of
+   * erased leads are missing, because their sub-ids are erased.
+   */
+  sumPayoutsByS1(scope: LeadScope, span: Span, top: number): Promise<PayoutsOfValue[]>;
 
   /** Counts the leads of each campaign that has any, in total and for the last `days` UTC days. */
   countByCampaign(scope: LeadScope, now: Date, days: number): Promise<CampaignCounts[]>;

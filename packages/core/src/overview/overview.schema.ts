@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { uuidListPattern } from '../fields.ts';
 
 const day = (description: string) => Type.String({ format: 'date', description, examples: ['2026-01-31'] });
 
@@ -112,7 +113,65 @@ export const Overview = Type.Object(
 );
 export type Overview = Static<typeof Overview>;
 
-/** The query of the counts by country. */
+const amount = (description: string) =>
+  Type.String({ description: `${description} Decimal text.`, examples: ['1500.5'] });
+
+/** The payouts of leads in one currency, added up. */
+const PayoutSum = Type.Object(
+  {
+    currency: Type.String({ description: 'The currency (ISO 4217).', examples: ['EUR'] }),
+    expected: amount('The sum of the payouts of leads on hold.'),
+    payable: amount('The sum of the payouts of approved leads.'),
+    paid: amount('The sum of the payouts of paid leads.'),
+  },
+  { additionalProperties: false },
+);
+export type PayoutSum = Static<typeof PayoutSum>;
+
+const payouts = Type.Array(PayoutSum, { description: 'The payouts, in the order of their currencies.' });
+const payoutsBy = (description: string) =>
+  Type.Object(
+    { value: Type.String({ description, examples: ['DEMO'] }), payouts },
+    { additionalProperties: false },
+  );
+
+/** The payouts of leads in a range of days. */
+export const OverviewPayouts = Type.Object(
+  {
+    total: payouts,
+    previous: payouts,
+    steps: Type.Optional(
+      list(
+        payouts,
+        'The payouts of each step of the overview. Absent if more than about 200,000 leads would have to be read for them.',
+      ),
+    ),
+    campaigns: list(payoutsBy('Code of the campaign.'), 'The campaigns with the most leads.'),
+  },
+  { additionalProperties: false, description: 'The payouts of leads in a range of days, by currency.' },
+);
+export type OverviewPayouts = Static<typeof OverviewPayouts>;
+
+/** The query of the payouts of publishers. */
+export const PublisherPayoutsQuery = Type.Object(
+  {
+    ...Type.Pick(OverviewQuery, ['from', 'to', 'zone']).properties,
+    users: Type.String({
+      pattern: uuidListPattern(20),
+      'x-reason': 'must be 1 to 20 identifiers of users, separated by commas',
+      description: 'The identifiers of at most 20 users, separated by commas.',
+      examples: ['019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f'],
+    }),
+  },
+  { additionalProperties: false },
+);
+export type PublisherPayoutsQuery = Static<typeof PublisherPayoutsQuery>;
+
+/** The payouts of some publishers or sub-ids. */
+export const PayoutsByValue = Type.Array(payoutsBy('Identifier of the user, or the sub-id.'));
+export type PayoutsByValue = Static<typeof PayoutsByValue>;
+
+/** The query of the counts by country, and of the payouts by sub-id. */
 export const CountryQuery = Type.Pick(OverviewQuery, ['from', 'to', 'zone'], { additionalProperties: false });
 export type CountryQuery = Static<typeof CountryQuery>;
 

@@ -3,14 +3,20 @@ import {
   CountryQuery,
   getCountries,
   getOverview,
+  getOverviewPayouts,
+  getPublisherPayouts,
+  getSubIdPayouts,
   Overview,
+  OverviewPayouts,
   OverviewQuery,
+  PayoutsByValue,
+  PublisherPayoutsQuery,
 } from '@leads/core/overview';
 import type { Server } from '@leads/http/server/create-server';
 import { errorResponses, sessionErrors } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
 
-/** Registers the routes that return the overview of a range of days: lead counts and rates, and the counts by country. */
+/** Registers the routes that return the overview of a range of days: lead counts and rates, counts by country, payouts. */
 export function getOverviewRoute(app: Server, context: CrmContext): void {
   app.get(
     '/overview',
@@ -33,5 +39,38 @@ export function getOverviewRoute(app: Server, context: CrmContext): void {
       },
     },
     (request) => getCountries(context.overview, request.principal, request.query),
+  );
+  app.get(
+    '/overview/payouts',
+    {
+      config: { permission: 'member' },
+      schema: {
+        querystring: OverviewQuery,
+        response: { 200: OverviewPayouts, ...errorResponses('invalid_input', ...sessionErrors) },
+      },
+    },
+    (request) => getOverviewPayouts(context.overview, request.principal, request.query),
+  );
+  app.get(
+    '/overview/publisher-payouts',
+    {
+      config: { permission: 'manager' },
+      schema: {
+        querystring: PublisherPayoutsQuery,
+        response: { 200: PayoutsByValue, ...errorResponses('invalid_input', ...sessionErrors) },
+      },
+    },
+    (request) => getPublisherPayouts(context.overview, request.principal, request.query),
+  );
+  app.get(
+    '/overview/sub-id-payouts',
+    {
+      config: { permission: 'member' },
+      schema: {
+        querystring: CountryQuery,
+        response: { 200: PayoutsByValue, ...errorResponses('invalid_input', ...sessionErrors) },
+      },
+    },
+    (request) => getSubIdPayouts(context.overview, request.principal, request.query),
   );
 }
