@@ -13,6 +13,7 @@ import {
   leadListRequest,
   meRequest,
   firstTimeLimitMs,
+  overviewPayoutsRequest,
   overviewRequest,
 } from './api/first-requests.ts';
 import { filtersOf, readLeadSearch } from './pages/leads/lead-search.ts';
@@ -34,13 +35,17 @@ const requests: Readonly<Record<string, (search: Record<string, unknown>) => rea
     // The filters of a saved view are not in the address.
     return [meRequest, ...(read.view === undefined ? [leadListRequest(filtersOf(read))] : [])];
   },
-  overview: (search) => [
-    meRequest,
-    overviewRequest(daysOf(readOverviewSearch(search))),
-    attentionRequest,
-    failingEndpointsRequest,
-    firstStepsRequest,
-  ],
+  overview(search) {
+    const days = daysOf(readOverviewSearch(search));
+    return [
+      meRequest,
+      overviewRequest(days),
+      overviewPayoutsRequest(days),
+      attentionRequest,
+      failingEndpointsRequest,
+      firstStepsRequest,
+    ];
+  },
 };
 
 /** Colors before the styles have arrived. The component library reads the same setting. */

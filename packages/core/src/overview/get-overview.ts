@@ -79,7 +79,7 @@ export async function getCountries(
 
 /**
  * Returns the payouts of the leads that a principal may see, for the ranges and steps of an overview. They are separate
- * from the counts, so that the counts do not wait for them.
+ * from the counts, so that their failure does not fail the counts.
  *
  * @throws LeadsError `invalid_input` as {@link getOverview} does.
  */

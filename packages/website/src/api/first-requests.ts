@@ -42,6 +42,10 @@ export function overviewRequest(range: OverviewRange): ReadRequest {
   return { path: '/console/overview', query: { ...range } };
 }
 
+export function overviewPayoutsRequest(range: OverviewRange): ReadRequest {
+  return { path: '/console/overview/payouts', query: { ...range } };
+}
+
 /** Returns the address of a request. Parameters without a value are left out. */
 export function addressOf({ path, query = {} }: ReadRequest): string {
   const given = Object.entries(query).filter((each): each is [string, string] => each[1] !== undefined);

@@ -4,26 +4,60 @@ import type {
   CampaignPublishers,
   Countries,
   Overview,
+  OverviewPayouts,
+  PayoutsByValue,
 } from '@leads/core/overview';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { call } from './client.ts';
 import type { OverviewRange } from './first-requests.ts';
-import { attentionRequest, overviewRequest } from './first-requests.ts';
+import { attentionRequest, overviewPayoutsRequest, overviewRequest } from './first-requests.ts';
 
 export type { OverviewRange } from './first-requests.ts';
 
 /** Leads arrive without a request of this page, so the counts are refreshed in this interval, in milliseconds. */
 const refreshMs = 30_000;
 
-/** Queries the overview of a range. The previous result stays until the next one arrives. */
+/**
+ * Queries the overview of a range, with its payouts or the error of their request. The page shows both at once, so that
+ * nothing moves. The previous result stays until the next one arrives.
+ */
 export const overviewQuery = (range: OverviewRange) =>
   queryOptions({
     queryKey: ['overview', range],
-    queryFn({ signal }) {
+    async queryFn({ signal }): Promise<OverviewData> {
       const { path, ...request } = overviewRequest(range);
-      return call<Overview>(path, { ...request, signal });
+      const { path: payoutsPath, ...payoutsRequest } = overviewPayoutsRequest(range);
+      const [overview, payouts] = await Promise.all([
+        call<Overview>(path, { ...request, signal }),
+        call<OverviewPayouts>(payoutsPath, { ...payoutsRequest, signal }).catch((error: Error) => error),
+      ]);
+      return { ...overview, payouts };
     },
     placeholderData: keepPreviousData,
+  });
+
+/** An overview with its payouts. */
+export type OverviewData = Overview & { readonly payouts: OverviewPayouts | Error };
+
+/** Queries the payouts of the publishers of an overview. */
+export const overviewPublishersQuery = ({ from, to, zone }: OverviewRange, users: readonly string[]) =>
+  queryOptions({
+    queryKey: ['overview', 'publisher-payouts', from, to, zone, ...users],
+    queryFn: ({ signal }) =>
+      call<PayoutsByValue>('/console/overview/publisher-payouts', {
+        query: { from, to, zone, users: users.join(',') },
+        signal,
+      }),
+    retry: false,
+  });
+
+/** Queries the payouts of the sub-ids with the most leads. They are added up from the leads, which may take seconds. */
+export const subIdPayoutsQuery = ({ from, to, zone }: OverviewRange) =>
+  queryOptions({
+    queryKey: ['overview', 'sub-id-payouts', from, to, zone],
+    queryFn: ({ signal }) =>
+      call<PayoutsByValue>('/console/overview/sub-id-payouts', { query: { from, to, zone }, signal }),
+    retry: false,
   });
 
 /** Queries the countries with the most leads. They are counted from the leads, which may take seconds. */

@@ -39,6 +39,17 @@ export const overview = {
     month: 'Leads by month',
     quarter: 'Leads by quarter',
   },
+  payoutsByTime: {
+    hour: 'Payouts by hour',
+    day: 'Payouts by day',
+    week: 'Payouts by week',
+    month: 'Payouts by month',
+    quarter: 'Payouts by quarter',
+  },
+  measure: 'Figures by time',
+  payoutsIn: (currency: string) => `Payouts in ${currency}`,
+  noPayoutsByTime:
+    'The payouts of this range are too many to be shown by time. Choose a shorter range, or the time zone UTC.',
   units: { hour: 'Hour', day: 'Day', week: 'Week from', month: 'Month', quarter: 'Quarter from' },
   chart: 'Chart',
   table: 'Table',
@@ -59,6 +70,10 @@ export const overview = {
   countriesFailed: (reason: string) =>
     `The leads could not be counted by country: ${reason}. Choose a shorter range, or try again later.`,
   payouts: 'Payouts',
+  meanings: { expected: 'Expected', payable: 'Payable', paid: 'Paid' },
+  amountIn: (meaning: string, currency: string) => `${meaning} (${currency})`,
+  payoutsFailed: (reason: string) =>
+    `The payouts could not be added up: ${reason}. Choose a shorter range, or try again later.`,
   hours: 'By hour of the day',
   hour: 'Hour',
   share: 'Share',

@@ -1,9 +1,11 @@
 import { Paper, Table, Text, Title } from '@mantine/core';
-import type { Overview } from '@leads/core/overview';
+import type { Overview, PayoutSum } from '@leads/core/overview';
+import { formatMoney } from '../../shell/money.ts';
 import { SortableHeader, useSortedRows } from '../../shell/sortable-table.tsx';
 import * as texts from '../../texts/index.ts';
 import { formatNumber, formatRate } from './figures.ts';
 import { LeadsLink } from './leads-link.tsx';
+import { type AmountColumn, amountColumns, amountOf } from './payouts.ts';
 
 const t = texts.overview;
 
@@ -13,21 +15,22 @@ export type BreakdownRow = Omit<Overview['landingPages'][number], 'value'> & {
   readonly label: string;
   /** The filters of the lead list that select the leads of the row. Absent if no filters select exactly these. */
   readonly filters?: Readonly<Record<string, string>> | undefined;
+  /** Absent while they are unknown. */
+  readonly payouts?: readonly PayoutSum[] | undefined;
 };
 
-type Column = 'label' | 'total' | 'approveRate' | 'share' | 'Approved' | 'Paid' | 'Trashed';
+type Count = 'total' | 'approveRate' | 'share' | 'Approved' | 'Paid' | 'Trashed';
+type Column = 'label' | Count | AmountColumn['key'];
 
 // The table scrolls on narrow screens. The first figures are visible without scrolling.
-const figures = [
+const counts: readonly (readonly [Count, string])[] = [
   ['total', t.leads],
   ['approveRate', t.approveRate],
   ['share', t.share],
   ['Approved', t.statuses.Approved],
   ['Paid', t.statuses.Paid],
   ['Trashed', t.statuses.Trashed],
-] as const;
-
-const valueOf = (row: BreakdownRow, column: Column) => row[column === 'share' ? 'total' : column];
+];
 
 interface BreakdownProps {
   readonly title: string;
@@ -39,21 +42,63 @@ interface BreakdownProps {
   readonly note?: string | undefined;
   /** Whether the rows are sorted by their labels at first, instead of by their leads. */
   readonly isByLabel?: boolean;
+  /** The currencies of the columns of amounts. */
+  readonly currencies?: readonly string[] | undefined;
+  /** Whether the amounts are before the counts. */
+  readonly isPayoutsFirst?: boolean;
 }
 
 /** The values with the most leads, one row each. Column headers sort the rows. */
-export function Breakdown({ title, column, rows, of, note, isByLabel = false }: BreakdownProps) {
+export function Breakdown({
+  title,
+  column,
+  rows,
+  of,
+  note,
+  isByLabel = false,
+  currencies,
+  isPayoutsFirst = false,
+}: BreakdownProps) {
+  const amounts = amountColumns(currencies ?? []);
+  const valueOf = (row: BreakdownRow, by: Column) => {
+    const amount = amounts.find(({ key }) => key === by);
+    if (amount === undefined)
+      return row[by === 'share' ? 'total' : (by as Exclude<Count, 'share'> | 'label')];
+    return row.payouts && Number(amountOf(row.payouts, amount));
+  };
   const { sorted, sort, sortBy } = useSortedRows<BreakdownRow, Column>(
     rows,
     valueOf,
     isByLabel ? { by: 'label', isDescending: false } : { by: 'total', isDescending: true },
   );
-  const cellOf = (row: BreakdownRow, key: (typeof figures)[number][0]) => {
+  const countOf = (row: BreakdownRow, key: Count) => {
     if (key === 'share') return formatRate(of === 0 ? null : row.total / of);
     return key === 'approveRate' ? formatRate(row.approveRate) : formatNumber(row[key]);
   };
+  const ofCounts = counts.map(([key, label]) => ({
+    key,
+    label,
+    cellOf: (row: BreakdownRow) => countOf(row, key),
+  }));
+  const ofAmounts = amounts.map((amount) => ({
+    key: amount.key,
+    label: amount.label,
+    cellOf: ({ payouts }: BreakdownRow) =>
+      payouts === undefined
+        ? t.noRate
+        : formatMoney({ amount: amountOf(payouts, amount), currency: amount.currency }),
+  }));
+  const figures: readonly { key: Column; label: string; cellOf: (row: BreakdownRow) => string }[] =
+    isPayoutsFirst ? [...ofAmounts, ...ofCounts] : [...ofCounts, ...ofAmounts];
   return (
-    <Paper component="section" withBorder p="md" aria-label={title}>
+    <Paper
+      component="section"
+      withBorder
+      p="md"
+      miw={0}
+      aria-label={title}
+      {...(amounts.length > 0 && { style: { gridColumn: '1 / -1' } })}
+    >
       <Title order={2} size="h4">
         {title}
       </Title>
@@ -68,7 +113,7 @@ export function Breakdown({ title, column, rows, of, note, isByLabel = false }: 
         </Text>
       ) : (
         <Table.ScrollContainer
-          minWidth={560}
+          minWidth={560 + amounts.length * 110}
           mah={460}
           scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'group', 'aria-label': title } }}
         >
@@ -76,8 +121,8 @@ export function Breakdown({ title, column, rows, of, note, isByLabel = false }: 
             <Table.Thead>
               <Table.Tr>
                 <SortableHeader label={column} by="label" isText sort={sort} onSort={sortBy} />
-                {figures.map(([key, name]) => (
-                  <SortableHeader key={key} label={name} by={key} sort={sort} onSort={sortBy} />
+                {figures.map(({ key, label }) => (
+                  <SortableHeader key={key} label={label} by={key} sort={sort} onSort={sortBy} />
                 ))}
               </Table.Tr>
             </Table.Thead>
@@ -91,9 +136,13 @@ export function Breakdown({ title, column, rows, of, note, isByLabel = false }: 
                       <LeadsLink filters={row.filters}>{row.label}</LeadsLink>
                     )}
                   </Table.Th>
-                  {figures.map(([key]) => (
-                    <Table.Td key={key} ta="right" style={{ fontVariantNumeric: 'tabular-nums' }}>
-                      {cellOf(row, key)}
+                  {figures.map(({ key, cellOf }) => (
+                    <Table.Td
+                      key={key}
+                      ta="right"
+                      style={{ fontVariantNumeric: 'tabular-nums', whiteSpace: 'nowrap' }}
+                    >
+                      {cellOf(row)}
                     </Table.Td>
                   ))}
                 </Table.Tr>

@@ -1,13 +1,14 @@
 import { toRecord } from '@leads/core/csv';
-import type { Overview } from '@leads/core/overview';
+import type { Overview, OverviewPayouts } from '@leads/core/overview';
 import * as texts from '../../texts/index.ts';
 import { statuses } from '../leads/lead-status.ts';
 import type { BreakdownRow } from './breakdown.tsx';
+import { amountColumns, amountOf } from './payouts.ts';
 
 const t = texts.overview;
 
-/** The counts of a row, with its label. */
-type CsvRow = Pick<BreakdownRow, 'label' | (typeof statuses)[number]>;
+/** The counts of a row, with its label, and its payouts if its table has them. */
+type CsvRow = Pick<BreakdownRow, 'label' | 'payouts' | (typeof statuses)[number]>;
 
 /** A table of the overview: its title and rows. */
 interface CsvTable {
@@ -15,19 +16,34 @@ interface CsvTable {
   readonly rows: readonly CsvRow[];
 }
 
-/** Returns the shown counts as CSV: one record for each row of each table. */
-export function toCsv({ total, previous, from, to }: Overview, tables: readonly CsvTable[]): string {
-  const ranges = [
-    { ...total, label: `${from}/${to}` },
-    { ...previous, label: `${previous.from}/${previous.to}` },
+/** Returns the shown counts and payouts as CSV: one record for each row of each table. Amounts are decimal text. */
+export function toCsv(
+  { total, previous, from, to }: Overview,
+  payouts: OverviewPayouts | undefined,
+  currencies: readonly string[],
+  tables: readonly CsvTable[],
+): string {
+  const ranges: CsvRow[] = [
+    { ...total, label: `${from}/${to}`, payouts: payouts?.total },
+    { ...previous, label: `${previous.from}/${previous.to}`, payouts: payouts?.previous },
   ];
+  const amounts = amountColumns(currencies);
   return [
-    toRecord([t.csvTable, t.csvRow, t.leads, ...statuses.map((name) => t.statuses[name])]),
+    toRecord([
+      t.csvTable,
+      t.csvRow,
+      t.leads,
+      ...statuses.map((name) => t.statuses[name]),
+      ...amounts.map(({ label }) => label),
+    ]),
     ...[{ title: t.totals, rows: ranges }, ...tables].flatMap(({ title, rows }) =>
       rows.map((row) => {
         const counts = statuses.map((name) => row[name]);
         const sum = counts.reduce((all, each) => all + each, 0);
-        return toRecord([title, row.label, ...[sum, ...counts].map(String)]);
+        const ofAmounts = amounts.map((amount) =>
+          row.payouts === undefined ? '' : amountOf(row.payouts, amount),
+        );
+        return toRecord([title, row.label, ...[sum, ...counts].map(String), ...ofAmounts]);
       }),
     ),
   ].join('');

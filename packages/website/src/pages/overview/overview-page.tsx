@@ -1,5 +1,5 @@
 import { Box, Button, Group, Loader, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
-import type { Countries, Overview } from '@leads/core/overview';
+import type { Countries, Overview, PayoutsByValue, PayoutSum } from '@leads/core/overview';
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
@@ -7,7 +7,15 @@ import { meQuery } from '../../api/account.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { failingEndpointsQuery } from '../../api/endpoints.ts';
 import { firstStepsQuery, hiddenKeyOf, isOpen } from '../../api/first-steps.ts';
-import { attentionQuery, countriesQuery, type OverviewRange, overviewQuery } from '../../api/overview.ts';
+import {
+  attentionQuery,
+  countriesQuery,
+  type OverviewData,
+  type OverviewRange,
+  overviewPublishersQuery,
+  overviewQuery,
+  subIdPayoutsQuery,
+} from '../../api/overview.ts';
 import { download } from '../../shell/download.ts';
 import { IconDownload } from '../../shell/icons.tsx';
 import { ButtonLink } from '../../shell/links.tsx';
@@ -17,19 +25,17 @@ import { AttentionList } from './attention-list.tsx';
 import { Breakdown, type BreakdownRow } from './breakdown.tsx';
 import { formatDays, formatEnd, formatHour, formatNumber, stepNames } from './figures.ts';
 import { toCsv } from './overview-csv.ts';
+import { currenciesOf } from './payouts.ts';
 import { daysOf, type OverviewSearch } from './overview-search.ts';
 import { RangePicker } from './range-picker.tsx';
 import { Steps } from './steps.tsx';
-import { Totals } from './totals.tsx';
+import { Payouts, Totals } from './totals.tsx';
 import { useTitle } from '../../shell/use-title.ts';
 
 const t = texts.overview;
 
 // Most users have done these steps, and load no script for them.
 const FirstSteps = lazy(async () => ({ default: (await import('./first-steps.tsx')).FirstSteps }));
-
-// It is below the other figures, and appears last: it moves none of them.
-const PayoutTotals = lazy(async () => ({ default: (await import('./payout-totals.tsx')).PayoutTotals }));
 
 const route = getRouteApi('/console/overview');
 
@@ -63,7 +69,7 @@ export function OverviewPage() {
             <PendingPage />
           ) : (
             <Box aria-busy={isPlaceholderData} opacity={isPlaceholderData ? 0.6 : 1}>
-              <Figures overview={data} days={days} />
+              <Figures overview={data} days={days} isCurrent={!isPlaceholderData} />
             </Box>
           )}
         </Suspense>
@@ -95,10 +101,20 @@ const dayMs = 86_400_000;
 const lengthOf = ({ from, to }: { from: string; to: string }) =>
   Math.round((Date.parse(to) - Date.parse(from)) / dayMs) + 1;
 
+/** What the tables show beside the overview. */
+interface BreakdownData {
+  readonly countries: { readonly rows: Countries; readonly note: string | undefined };
+  /** The currencies of the range. */
+  readonly currencies: readonly string[];
+  readonly payouts: Readonly<
+    Record<'campaigns' | 'publishers' | 's1', { rows: PayoutsByValue | undefined; note?: string | undefined }>
+  >;
+}
+
 /** The tables of an overview, with links to the leads of each row. */
 function breakdownsOf(
   { from, to, campaigns, publishers, landingPages, s1, s1Others, hours }: Overview,
-  countries: { readonly rows: Countries; readonly note: string | undefined },
+  { countries, currencies, payouts }: BreakdownData,
 ) {
   const span = { createdFrom: from, createdTo: to };
   const rowsOf = (
@@ -113,21 +129,48 @@ function breakdownsOf(
           filters: { [filter]: value, ...span },
         }),
     );
+  const withPayouts = (
+    rows: readonly BreakdownRow[],
+    { rows: known }: { rows: PayoutsByValue | undefined },
+  ) => {
+    const byValue = new Map<string, readonly PayoutSum[]>(
+      known?.map(({ value, payouts: sums }) => [value, sums]),
+    );
+    return rows.map((row) => Object.assign(row, { payouts: known && (byValue.get(row.key) ?? []) }));
+  };
+  const notesOf = (...notes: readonly (string | undefined)[]) =>
+    notes.some((note) => note !== undefined)
+      ? notes.filter((note) => note !== undefined).join(' ')
+      : undefined;
   // No filter selects an hour of several days, or the hours of a day whose clocks change.
   const isOneDay = Date.parse(to) - Date.parse(from) === dayMs;
   return [
-    { title: t.campaigns, column: t.campaign, rows: rowsOf(campaigns, 'campaignCode') },
+    {
+      title: t.campaigns,
+      column: t.campaign,
+      rows: withPayouts(rowsOf(campaigns, 'campaignCode'), payouts.campaigns),
+      currencies,
+    },
     // A publisher sees its own leads only.
     ...(publishers.length > 0
-      ? [{ title: t.publishers, column: t.publisher, rows: rowsOf(publishers, 'user') }]
+      ? [
+          {
+            title: t.publishers,
+            column: t.publisher,
+            rows: withPayouts(rowsOf(publishers, 'user'), payouts.publishers),
+            note: payouts.publishers.note,
+            currencies,
+          },
+        ]
       : []),
-    { title: t.landingPages, column: t.landingPage, rows: rowsOf(landingPages, 'lpName') },
     {
       title: t.s1,
       column: t.subId,
-      rows: rowsOf(s1, 's1'),
-      note: s1Others > 0 ? t.s1Others(formatNumber(s1Others)) : undefined,
+      rows: withPayouts(rowsOf(s1, 's1'), payouts.s1),
+      note: notesOf(s1Others > 0 ? t.s1Others(formatNumber(s1Others)) : undefined, payouts.s1.note),
+      currencies,
     },
+    { title: t.landingPages, column: t.landingPage, rows: rowsOf(landingPages, 'lpName') },
     {
       title: t.countries,
       column: t.country,
@@ -169,10 +212,41 @@ function nameCompared(
   return isWhole ? compared : t.beforeUntil(compared, end);
 }
 
-function Figures({ overview, days }: { overview: Overview; days: OverviewRange }) {
+interface FiguresProps {
+  readonly overview: OverviewData;
+  readonly days: OverviewRange;
+  /** Whether the overview is that of the days, and not the one before. */
+  readonly isCurrent: boolean;
+}
+
+function Figures({ overview, days, isCurrent }: FiguresProps) {
   const { total } = overview;
+  const payouts = overview.payouts instanceof Error ? undefined : overview.payouts;
+  const currencies = payouts === undefined ? [] : currenciesOf(payouts);
+  const isPayoutsFirst = useSuspenseQuery(meQuery).data.workspace?.role === 'publisher';
   const countries = useQuery(countriesQuery(days));
-  const totals = <Totals overview={overview} before={nameCompared(overview, days)} />;
+  const hasPayouts = isCurrent && currencies.length > 0;
+  const users = overview.publishers.map(({ value }) => value);
+  const ofPublishers = useQuery({
+    ...overviewPublishersQuery(days, users),
+    enabled: hasPayouts && users.length > 0,
+  });
+  const ofSubIds = useQuery({
+    ...subIdPayoutsQuery(days),
+    enabled: hasPayouts && overview.s1.length > 0,
+  });
+  const before = nameCompared(overview, days);
+  const parts = [
+    <Totals key="totals" overview={overview} before={before} />,
+    payouts === undefined ? (
+      <Text key="payouts" size="sm" role="alert">
+        {t.payoutsFailed((overview.payouts as Error).message)}
+      </Text>
+    ) : (
+      <Payouts key="payouts" payouts={payouts} before={before} />
+    ),
+  ];
+  const totals = isPayoutsFirst ? parts.toReversed() : parts;
   if (total.total === 0) {
     return (
       <Stack>
@@ -191,21 +265,34 @@ function Figures({ overview, days }: { overview: Overview; days: OverviewRange }
       </Stack>
     );
   }
+  const noteOf = (query: { isLoading: boolean; error: Error | null }, failed: (reason: string) => string) =>
+    query.isLoading ? texts.common.loading : query.error === null ? undefined : failed(query.error.message);
   const breakdowns = breakdownsOf(overview, {
-    rows: countries.data ?? [],
-    note: countries.isPending
-      ? texts.common.loading
-      : countries.isError
-        ? t.countriesFailed(countries.error.message)
-        : undefined,
+    countries: { rows: countries.data ?? [], note: noteOf(countries, t.countriesFailed) },
+    currencies,
+    payouts: {
+      campaigns: { rows: payouts?.campaigns },
+      publishers: { rows: ofPublishers.data, note: noteOf(ofPublishers, t.payoutsFailed) },
+      s1: { rows: ofSubIds.data, note: noteOf(ofSubIds, t.payoutsFailed) },
+    },
   });
   const names = stepNames(overview, days.zone);
-  const steps = overview.steps.map((step, index) => Object.assign({ label: names[index] ?? '' }, step));
+  const steps = overview.steps.map((step, index) =>
+    Object.assign({ label: names[index] ?? '', payouts: payouts?.steps?.[index] }, step),
+  );
   const downloadCsv = () =>
     download(
-      new Blob([toCsv(overview, [{ title: t.byTime[overview.unit], rows: steps }, ...breakdowns])], {
-        type: 'text/csv',
-      }),
+      new Blob(
+        [
+          toCsv(overview, payouts, currencies, [
+            { title: t.byTime[overview.unit], rows: steps },
+            ...breakdowns,
+          ]),
+        ],
+        {
+          type: 'text/csv',
+        },
+      ),
       `overview-${days.from}-${days.to}.csv`,
     );
   return (
@@ -221,14 +308,11 @@ function Figures({ overview, days }: { overview: Overview; days: OverviewRange }
           {t.downloadCsv}
         </Button>
       </Group>
-      <Steps overview={overview} zone={days.zone} />
+      <Steps overview={overview} payouts={payouts} zone={days.zone} isPayoutsFirst={isPayoutsFirst} />
       <SimpleGrid cols={{ base: 1, lg: 2 }}>
         {breakdowns.map((breakdown) => (
-          <Breakdown key={breakdown.title} {...breakdown} of={total.total} />
+          <Breakdown key={breakdown.title} {...breakdown} of={total.total} isPayoutsFirst={isPayoutsFirst} />
         ))}
-        <Suspense fallback={null}>
-          <PayoutTotals days={days} />
-        </Suspense>
       </SimpleGrid>
     </Stack>
   );

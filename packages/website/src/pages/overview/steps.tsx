@@ -1,64 +1,129 @@
-import { Group, Paper, ScrollArea, SegmentedControl, Skeleton, Table, Title } from '@mantine/core';
-import type { Overview } from '@leads/core/overview';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import {
+  Group,
+  Paper,
+  ScrollArea,
+  SegmentedControl,
+  Select,
+  Skeleton,
+  Table,
+  Text,
+  Title,
+} from '@mantine/core';
+import type { Overview, OverviewPayouts } from '@leads/core/overview';
+import { type ComponentProps, lazy, Suspense, useEffect, useState } from 'react';
+import { formatMoney } from '../../shell/money.ts';
 import * as texts from '../../texts/index.ts';
 import { formatNumber, stepNames } from './figures.ts';
 import { statuses } from '../leads/lead-status.ts';
+import { meanings, stepPayouts } from './payouts.ts';
 
 const t = texts.overview;
 
 // The chart library is as large as the rest of the website.
 const StepsChart = lazy(async () => ({ default: (await import('./steps-chart.tsx')).StepsChart }));
 
-/** The leads by the time they were created, as a chart or as a table. */
-export function Steps({ overview, zone }: { overview: Overview; zone: string }) {
+interface StepsProps {
+  readonly overview: Overview;
+  readonly payouts: OverviewPayouts | undefined;
+  readonly zone: string;
+  /** Whether the payouts are shown at first, instead of the leads. */
+  readonly isPayoutsFirst: boolean;
+}
+
+/** The leads or the payouts by the time when the leads were created, as a chart or as a table. */
+export function Steps({ overview, payouts, zone, isPayoutsFirst }: StepsProps) {
   const [view, setView] = useState<'chart' | 'table'>('chart');
+  const currencies = payouts?.total.map(({ currency }) => currency) ?? [];
+  const [chosen, setChosen] = useState<string>();
+  const measures = payouts?.steps === undefined ? [] : currencies;
+  const measure = chosen ?? (isPayoutsFirst ? measures[0] : undefined);
+  const shown =
+    measure !== undefined && measures.includes(measure) && payouts?.steps !== undefined
+      ? stepPayouts(payouts.steps, measure)
+      : undefined;
   // Loaded in a task of its own, so that the chart's scripts do not delay the figures.
   const [isShown, setShown] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setShown(true));
     return () => clearTimeout(timer);
   }, []);
-  const title = t.byTime[overview.unit];
+  const title = (shown === undefined ? t.byTime : t.payoutsByTime)[overview.unit];
+  const common = { title, overview, zone, payouts: shown };
   return (
     <Paper component="section" withBorder p="md" aria-label={title}>
       <Group justify="space-between" mb="sm">
         <Title order={2} size="h4">
           {title}
         </Title>
-        <SegmentedControl
-          size="xs"
-          aria-label={t.view}
-          value={view}
-          onChange={(value) => setView(value)}
-          data={[
-            { value: 'chart', label: t.chart },
-            { value: 'table', label: t.table },
-          ]}
-        />
+        <Group gap="xs">
+          {measures.length > 0 && (
+            <Select
+              size="xs"
+              w={160}
+              aria-label={t.measure}
+              allowDeselect={false}
+              data={[
+                { value: leads, label: t.leads },
+                ...measures.map((currency) => ({ value: currency, label: t.payoutsIn(currency) })),
+              ]}
+              value={shown?.currency ?? leads}
+              onChange={(value) => setChosen(value ?? leads)}
+            />
+          )}
+          <SegmentedControl
+            size="xs"
+            aria-label={t.view}
+            value={view}
+            onChange={(value) => setView(value)}
+            data={[
+              { value: 'chart', label: t.chart },
+              { value: 'table', label: t.table },
+            ]}
+          />
+        </Group>
       </Group>
+      {payouts !== undefined && payouts.steps === undefined && currencies.length > 0 && (
+        <Text size="sm" c="dimmed" mb="sm">
+          {t.noPayoutsByTime}
+        </Text>
+      )}
       {view === 'chart' ? (
         <Suspense fallback={<Skeleton h={320} />}>
-          {isShown ? <StepsChart overview={overview} zone={zone} /> : <Skeleton h={320} />}
+          {isShown ? <StepsChart {...common} /> : <Skeleton h={320} />}
         </Suspense>
       ) : (
-        <StepsTable overview={overview} zone={zone} title={title} />
+        <StepsTable {...common} />
       )}
     </Paper>
   );
 }
 
-function StepsTable({ overview, zone, title }: { overview: Overview; zone: string; title: string }) {
+/** The choice of leads among currencies, whose codes are in upper case. */
+const leads = 'leads';
+
+function StepsTable({ overview, payouts, zone, title }: ComponentProps<typeof StepsChart>) {
   const names = stepNames(overview, zone);
+  const columns =
+    payouts === undefined
+      ? statuses.map((status) => ({
+          label: t.statuses[status],
+          cells: overview.steps.map((step) => formatNumber(step[status])),
+        }))
+      : meanings.map((meaning) => ({
+          label: t.meanings[meaning],
+          cells: payouts.steps.map((step) =>
+            formatMoney({ amount: step[meaning], currency: payouts.currency }),
+          ),
+        }));
   return (
     <ScrollArea.Autosize mah={420} viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': title }}>
       <Table stickyHeader verticalSpacing={4} horizontalSpacing="sm" fz="sm">
         <Table.Thead>
           <Table.Tr>
             <Table.Th scope="col">{t.units[overview.unit]}</Table.Th>
-            {statuses.map((status) => (
-              <Table.Th key={status} scope="col" ta="right">
-                {t.statuses[status]}
+            {columns.map(({ label }) => (
+              <Table.Th key={label} scope="col" ta="right">
+                {label}
               </Table.Th>
             ))}
           </Table.Tr>
@@ -69,9 +134,9 @@ function StepsTable({ overview, zone, title }: { overview: Overview; zone: strin
               <Table.Th scope="row" fw={400}>
                 {names[index]}
               </Table.Th>
-              {statuses.map((status) => (
-                <Table.Td key={status} ta="right" style={{ fontVariantNumeric: 'tabular-nums' }}>
-                  {formatNumber(step[status])}
+              {columns.map(({ label, cells }) => (
+                <Table.Td key={label} ta="right" style={{ fontVariantNumeric: 'tabular-nums' }}>
+                  {cells[index]}
                 </Table.Td>
               ))}
             </Table.Tr>

@@ -1,11 +1,13 @@
-import { Paper, SimpleGrid, Text, VisuallyHidden } from '@mantine/core';
-import type { Overview } from '@leads/core/overview';
+import { Paper, SimpleGrid, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
+import type { Overview, OverviewPayouts } from '@leads/core/overview';
 import type { ReactNode } from 'react';
+import { formatMoney } from '../../shell/money.ts';
 import * as texts from '../../texts/index.ts';
 import { Delta, type Meaning } from './delta.tsx';
 import { formatChange, formatNumber, formatPoints, formatRate } from './figures.ts';
 import { statuses } from '../leads/lead-status.ts';
 import { LeadsLink } from './leads-link.tsx';
+import { amountColumns, amountOf, currenciesOf, type PayoutMeaning } from './payouts.ts';
 
 const t = texts.overview;
 
@@ -73,13 +75,62 @@ export function Totals({ overview, before }: { overview: Overview; before: strin
   );
 }
 
+/** What the leads are worth by currency, compared with the leads of other days. `before` names these days. */
+export function Payouts({ payouts, before }: { payouts: OverviewPayouts; before: string }) {
+  const { total, previous } = payouts;
+  const currencies = currenciesOf(payouts);
+  if (currencies.length === 0) return null;
+  const against = (now: string, then: string, meaning: PayoutMeaning) =>
+    then === '0' ? (
+      t.noneBefore(before)
+    ) : (
+      <>
+        <Delta
+          change={Number(now) - Number(then)}
+          text={formatChange(Number(now) / Number(then) - 1)}
+          meaning={meaning === 'expected' ? 'neutral' : 'more-is-better'}
+        />{' '}
+        {t.comparedWith(before)}
+      </>
+    );
+  return (
+    <Stack component="section" gap="sm" aria-label={t.payouts}>
+      <Title order={2} size="h4">
+        {t.payouts}
+      </Title>
+      {currencies.map((currency) => (
+        <SimpleGrid key={currency} cols={{ base: 1, sm: 3 }} spacing="sm">
+          {amountColumns([currency]).map(({ meaning, label }) => {
+            const now = amountOf(total, { currency, meaning });
+            return (
+              <Figure
+                key={meaning}
+                name={label}
+                value={formatMoney({ amount: now, currency })}
+                note={against(now, amountOf(previous, { currency, meaning }), meaning)}
+              />
+            );
+          })}
+        </SimpleGrid>
+      ))}
+    </Stack>
+  );
+}
+
 function Figure({ name, value, note }: { name: ReactNode; value: string; note?: ReactNode }) {
   return (
     <Paper withBorder p="sm" component="dl" m={0}>
       <Text component="dt" size="sm">
         {name}
       </Text>
-      <Text component="dd" m={0} fz={26} fw={600} lh={1.3} style={{ fontVariantNumeric: 'tabular-nums' }}>
+      <Text
+        component="dd"
+        m={0}
+        fz={26}
+        fw={600}
+        lh={1.3}
+        style={{ fontVariantNumeric: 'tabular-nums', overflowWrap: 'anywhere' }}
+      >
         {value}
       </Text>
       {note !== undefined && (
