@@ -204,12 +204,12 @@ describe('password links', () => {
 });
 
 describe('invitations', () => {
-  const invite = (visitor: Visitor, email: string, organizationId?: string) =>
-    visitor.account('/organization/invite-member', {
-      email,
-      role: 'publisher',
-      ...(organizationId !== undefined && { organizationId }),
-    });
+  /** Invites a person to a workspace. Default: the only one of the visitor. */
+  const invite = async (visitor: Visitor, email: string, workspaceId?: string) => {
+    const me = (await visitor.get('/me')).json<{ workspace: { id: string } }>();
+    const organizationId = workspaceId ?? me.workspace.id;
+    return visitor.account('/organization/invite-member', { email, role: 'publisher', organizationId });
+  };
 
   test('have a mail with the confirmed address of the inviter, and no text of users in its subject', async () => {
     const from = newEmail();
@@ -239,7 +239,15 @@ describe('invitations', () => {
     const email = newEmail();
     const visitor = await confirmedVisitor(email);
     await mailing.fixture.sql('UPDATE "user" SET email_verified = false WHERE email = $1', [email]);
-    expect((await invite(visitor, newEmail())).status).toBe(403);
+    const { workspace } = (await visitor.get('/me')).json<{ workspace: { id: string } }>();
+    const invitation = { email: newEmail(), role: 'publisher', organizationId: workspace.id };
+    const headers = { Accept: 'application/problem+json' };
+    const answer = await visitor.send('POST', '/auth/organization/invite-member', invitation, headers);
+    expect(answer.json()).toMatchObject({
+      status: 403,
+      type: 'urn:leads:error:email_unverified',
+      title: 'Your email address is not confirmed: open the link in the mail',
+    });
   });
 
   test('to one address are limited to 3 a day of a workspace, and the last one stays valid', async () => {
@@ -558,18 +566,18 @@ describe('a session that is older than 10 minutes', () => {
         visitor.send(
           'POST',
           '/auth/organization/update-member-role',
-          { memberId: row?.id, role: 'owner' },
+          { memberId: row?.id, role: 'owner', organizationId: workspace.id },
           problemJson,
         ),
       'invite an owner': () =>
         visitor.send(
           'POST',
           '/auth/organization/invite-member',
-          { email: newEmail(), role: 'owner' },
+          { email: newEmail(), role: 'owner', organizationId: workspace.id },
           problemJson,
         ),
     };
-    return { visitor, makeOld, actions: Object.entries(actions) };
+    return { workspace, visitor, makeOld, actions: Object.entries(actions) };
   };
   const statusesOf = async (actions: Awaited<ReturnType<typeof signInOld>>['actions']) => {
     const statuses: [string, number, unknown][] = [];
@@ -582,11 +590,11 @@ describe('a session that is older than 10 minutes', () => {
   const required = 'urn:leads:error:confirmation_required';
 
   test('needs the password before it creates a credential or an owner, and then has a new cookie', async () => {
-    const { visitor, makeOld, actions } = await signInOld();
+    const { workspace, visitor, makeOld, actions } = await signInOld();
     await makeOld();
     expect(await statusesOf(actions)).toEqual(actions.map(([name]) => [name, 403, required]));
     // Other actions need no confirmation.
-    const publisher = { email: newEmail(), role: 'publisher' };
+    const publisher = { email: newEmail(), role: 'publisher', organizationId: workspace.id };
     expect((await visitor.account('/organization/invite-member', publisher)).status).toBe(200);
     expect((await visitor.account('/confirm-password', { password: 'a wrong guess' })).status).toBe(400);
     expect(await statusesOf(actions)).toEqual(actions.map(([name]) => [name, 403, required]));

@@ -366,7 +366,11 @@ describe('with a mail server', () => {
     const early = await visitor.signIn(email);
     expect([early.status, early.json()]).toEqual([
       403,
-      { success: false, error: 'unauthorized', message: 'Email not verified' },
+      {
+        success: false,
+        error: 'unauthorized',
+        message: 'Your email address is not confirmed: open the link in the mail',
+      },
     ]);
     const token = encodeURIComponent(link.searchParams.get('token') ?? '');
     expect((await visitor.send('GET', `/auth/verify-email?token=${token}`)).status).toBe(200);
@@ -418,9 +422,8 @@ describe('with a mail server', () => {
     });
     expect((await inviter.signIn(workspace.owner.email)).status).toBe(200);
     const email = newEmail();
-    expect((await inviter.account('/organization/invite-member', { email, role: 'manager' })).status).toBe(
-      200,
-    );
+    const invitation = { email, role: 'manager', organizationId: workspace.id };
+    expect((await inviter.account('/organization/invite-member', invitation)).status).toBe(200);
     const mail = await inbox.mailTo(email);
     expect(linkIn(mail).pathname).toMatch(/^\/invitations\/[\w-]{36}$/);
     expect(mail).toContain(workspace.slug);

@@ -107,6 +107,7 @@ test('a workspace has 100 pending invitations at most', async () => {
       await post('/auth/organization/invite-member', {
         email: `${randomUUID()}@example.com`,
         role: 'publisher',
+        organizationId: workspace.id,
       }),
     );
   expect(await invite()).toEqual([200, undefined]);

@@ -65,7 +65,10 @@ test('other instances reject a revoked API key, a revoked token and a removed me
 
   const members = (await owner.visitor.get('/members')).json<{ id: string; userId: string }[]>();
   const memberIdOrEmail = members.find(({ userId }) => userId === removed.userId)?.id;
-  const answer = await owner.visitor.account('/organization/remove-member', { memberIdOrEmail });
+  const answer = await owner.visitor.account('/organization/remove-member', {
+    memberIdOrEmail,
+    organizationId: workspace.id,
+  });
   expect(answer.status).toBe(200);
   await expect.poll(() => statusOf(removed), beforeRefresh).toBe(401);
 
@@ -83,7 +86,7 @@ test('other instances apply a changed role once the invalidation is published', 
   expect(await postStatus()).toBe(400);
   const members = (await owner.visitor.get('/members')).json<{ id: string; userId: string }[]>();
   const memberId = members.find(({ userId }) => userId === manager.userId)?.id;
-  const role = { memberId, role: 'publisher' };
+  const role = { memberId, role: 'publisher', organizationId: workspace.id };
   expect((await owner.visitor.account('/organization/update-member-role', role)).status).toBe(200);
   await expect.poll(postStatus, beforeRefresh).toBe(403);
 });

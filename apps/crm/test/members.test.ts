@@ -29,7 +29,8 @@ async function addSignedIn(workspace: TestWorkspace, role: MemberRole) {
   return {
     visitor,
     memberId: row?.id ?? '',
-    callOrganization: (path: string, body: object) => visitor.account(`/organization/${path}`, body),
+    callOrganization: (path: string, body: object) =>
+      visitor.account(`/organization/${path}`, { organizationId: workspace.id, ...body }),
   };
 }
 

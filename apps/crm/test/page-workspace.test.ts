@@ -18,7 +18,7 @@ const unknownWorkspace = {
 };
 
 const own = await fixture.createWorkspace();
-const { visitor } = await signInAs(service, own, 'owner');
+const { visitor, member: user } = await signInAs(service, own, 'owner');
 const foreign = await fixture.createWorkspace();
 
 test.for(await signedInRoutesOf(service))(
@@ -93,4 +93,22 @@ test('a page of an unknown workspace gets the problem type unknown_workspace, an
   const me = (await visitor.send('GET', '/console/me', undefined, headers)).json();
   expect(me).toMatchObject({ workspaces: [expect.anything(), { slug: own.slug }] });
   expect(me).not.toHaveProperty('workspace');
+});
+
+test.for([
+  ['invite-member', { email: 'ada@example.com', role: 'owner' }],
+  ['update-member-role', { memberId: randomUUID(), role: 'owner' }],
+  ['remove-member', { memberIdOrEmail: randomUUID() }],
+  ['leave', {}],
+] as const)('/organization/%s rejects a request that names no workspace with 400', async ([path, body]) => {
+  const headers = { Accept: 'application/problem+json' };
+  const answer = await visitor.send('POST', `/auth/organization/${path}`, body, headers);
+  expect(answer.json()).toMatchObject({
+    status: 400,
+    type: 'urn:leads:error:invalid_input',
+    errors: [{ pointer: '#/organizationId', detail: 'is required' }],
+  });
+  const members = await fixture.sql('SELECT role FROM member WHERE user_id = $1', [user.userId]);
+  expect(members).toHaveLength(2);
+  expect(await fixture.sql('SELECT FROM invitation WHERE email = $1', ['ada@example.com'])).toEqual([]);
 });

@@ -1038,7 +1038,8 @@ async function membership(): Promise<string> {
   );
   return row?.id ?? '';
 }
-const invitation = () => ({ email: `${randomUUID()}@example.com`, role: 'publisher' });
+const organizationId = workspace.id;
+const invitation = () => ({ email: `${randomUUID()}@example.com`, role: 'publisher', organizationId });
 async function invitationId(): Promise<string> {
   const answer = await people.owner.visitor.account('/organization/invite-member', invitation());
   return answer.json<{ id: string }>().id;
@@ -1053,11 +1054,11 @@ const memberRoutes: Readonly<Record<string, Roles & { readonly body: () => Promi
   },
   '/organization/update-member-role': {
     ...owners,
-    body: async () => ({ memberId: await membership(), role: 'manager' }),
+    body: async () => ({ memberId: await membership(), role: 'manager', organizationId }),
   },
   '/organization/remove-member': {
     ...owners,
-    body: async () => ({ memberIdOrEmail: await membership() }),
+    body: async () => ({ memberIdOrEmail: await membership(), organizationId }),
   },
 };
 

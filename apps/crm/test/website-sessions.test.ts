@@ -328,6 +328,7 @@ describe('two workspaces', () => {
       await they.visitor.account('/organization/invite-member', {
         email: `${randomUUID()}@example.com`,
         role: 'manager',
+        organizationId: theirs.id,
       })
     ).json<{ id: string }>();
     const [session] = (await they.visitor.get('/sessions')).json<{ id: string }[]>();
@@ -356,13 +357,14 @@ describe('two workspaces', () => {
       const answer = await me.visitor.send(method, path, body);
       expect([method, path, answer.status, answer.json()]).toEqual([method, path, 404, notFound]);
     }
+    const organizationId = theirs.id;
     for (const [path, body] of [
-      ['/organization/set-active', { organizationId: theirs.id }],
+      ['/organization/set-active', { organizationId }],
       ['/organization/cancel-invitation', { invitationId: invitation.id }],
       ['/organization/accept-invitation', { invitationId: invitation.id }],
-      ['/organization/update-member-role', { memberId: members[0]?.id, role: 'publisher' }],
-      ['/organization/remove-member', { memberIdOrEmail: members[0]?.id }],
-      ['/organization/leave', { organizationId: theirs.id }],
+      ['/organization/update-member-role', { memberId: members[0]?.id, role: 'publisher', organizationId }],
+      ['/organization/remove-member', { memberIdOrEmail: members[0]?.id, organizationId }],
+      ['/organization/leave', { organizationId }],
     ] as const) {
       const answer = await me.visitor.account(path, body);
       expect([path, answer.status]).toEqual([
@@ -418,7 +420,7 @@ describe('member management', () => {
       ['/organization/remove-member', { memberIdOrEmail: idOf(owner.member.userId) }],
       ['/organization/remove-member', { memberIdOrEmail: idOf(other.userId) }],
     ] as const) {
-      const { status } = await visitor.account(path, body);
+      const { status } = await visitor.account(path, { ...body, organizationId: workspace.id });
       expect([path, status]).toEqual([path, expect.toSatisfy((each) => each >= 400 && each < 500)]);
     }
     expect((await owner.visitor.get('/members')).json()).toEqual(members);
@@ -432,9 +434,9 @@ describe('member management', () => {
     for (const [path, body] of [
       ['/organization/update-member-role', { memberId: own?.id, role: 'publisher' }],
       ['/organization/remove-member', { memberIdOrEmail: own?.id }],
-      ['/organization/leave', { organizationId: workspace.id }],
+      ['/organization/leave', {}],
     ] as const) {
-      const { status } = await visitor.account(path, body);
+      const { status } = await visitor.account(path, { ...body, organizationId: workspace.id });
       expect([path, status]).toEqual([path, expect.toSatisfy((each) => each >= 400 && each < 500)]);
     }
     expect((await visitor.get('/members')).json()).toMatchObject([{ id: own?.id, role: 'owner' }]);
@@ -449,9 +451,8 @@ describe('member management', () => {
     expect((await list(apiKey, accessToken)).status).toBe(200);
     const members = (await owner.visitor.get('/members')).json<{ id: string; userId: string }[]>();
     const memberIdOrEmail = members.find(({ userId }) => userId === member.userId)?.id;
-    expect((await owner.visitor.account('/organization/remove-member', { memberIdOrEmail })).status).toBe(
-      200,
-    );
+    const removal = { memberIdOrEmail, organizationId: workspace.id };
+    expect((await owner.visitor.account('/organization/remove-member', removal)).status).toBe(200);
     const me = (await visitor.get('/me')).json<{ workspaces: { id: string }[] }>();
     expect(me.workspaces.map(({ id }) => id)).not.toContain(workspace.id);
     await until(async () => (await list(apiKey, accessToken)).status === 401, 10_000);

@@ -11,8 +11,8 @@ const newPassword = Type.String({ minLength: 10, maxLength: 128, pattern: '^[^\\
 const revokeCredentials = Type.Optional(Type.Boolean());
 const role = Type.Enum([...memberRoles]);
 const id = Type.String({ format: 'uuid' });
-/** The workspace that the page shows. The session can be in another one if the user has switched in another tab. */
-const shownWorkspace = Type.Optional(id);
+/** The workspace that the page shows. Without it, the library would act in the one that any tab has opened last. */
+const shownWorkspace = id;
 const code = Type.String({ minLength: 6, maxLength: 64, pattern: '^[\\w-]+$' });
 const body = (properties: TProperties) => Type.Object(properties, { additionalProperties: false });
 

@@ -42,16 +42,15 @@ export function invitationLimits({
         {
           matcher: isInvite,
           handler: createAuthMiddleware(async (context) => {
-            const body = context.body as { email: string; organizationId?: string };
+            const body = context.body as { email: string; organizationId: string };
             const session = await getSessionFromCtx(context);
             if (session === null) return;
-            const workspaceId = body.organizationId ?? session.session['activeOrganizationId'];
             const memberships = await workspaces.listMemberships(session.user.id);
-            const membership = memberships.find(({ workspace }) => workspace.id === workspaceId);
+            const membership = memberships.find(({ workspace }) => workspace.id === body.organizationId);
             // The library rejects the request. It must not count against the workspace.
             if (membership?.role !== 'owner') return;
             if (sendsMail && !session.user.emailVerified) {
-              throw new APIError('FORBIDDEN', { message: 'Confirm your email address before you invite' });
+              throw new APIError('FORBIDDEN', { code: 'EMAIL_NOT_VERIFIED' });
             }
             const { id } = membership.workspace;
             const email = body.email.toLowerCase();
