@@ -310,6 +310,10 @@ describe('ALLOW_SIGN_UP=false', () => {
     };
     const stranger = await visitor.signUp();
     expect([stranger.status, stranger.json()]).toEqual([403, refused]);
+    const body = { name: 'Ada', email: newEmail(), password };
+    const headers = { Accept: 'application/problem+json' };
+    const problem = await visitor.send('POST', '/auth/sign-up/email', body, headers);
+    expect(problem.json()).toMatchObject({ type: 'urn:leads:error:invitation_required' });
 
     // The invitation is inserted directly, since the owner has no password yet and cannot sign in.
     const workspace = await invitationOnlyCrm.fixture.createWorkspace();

@@ -358,6 +358,13 @@ describe('two workspaces', () => {
       expect([method, path, answer.status, answer.json()]).toEqual([method, path, 404, notFound]);
     }
     const organizationId = theirs.id;
+    const problem = await me.visitor.send(
+      'POST',
+      '/auth/organization/accept-invitation',
+      { invitationId: invitation.id },
+      { Accept: 'application/problem+json' },
+    );
+    expect(problem.json()).toMatchObject({ type: 'urn:leads:error:invitation_required' });
     for (const [path, body] of [
       ['/organization/set-active', { organizationId }],
       ['/organization/cancel-invitation', { invitationId: invitation.id }],

@@ -17,6 +17,16 @@ export const errorTable = {
     kind: 'unauthorized',
     message: 'Confirm your password or second factor: your sign-in is older than 10 minutes',
   },
+  email_unverified: {
+    status: 403,
+    kind: 'unauthorized',
+    message: 'Your email address is not confirmed: open the link in the mail',
+  },
+  invitation_required: {
+    status: 403,
+    kind: 'unauthorized',
+    message: 'An invitation to this email address is required',
+  },
   not_found: { status: 404, kind: 'error', message: 'Not found' },
   unknown_workspace: {
     status: 404,

@@ -66,7 +66,7 @@ describe('an account', () => {
     await page.getByLabel('Email address').fill(email);
     await passwordField(page).fill(password);
     await page.keyboard.press('Enter');
-    await page.getByText('Email not verified').waitFor();
+    await page.getByText('Your email address is not confirmed: open the link in the mail').waitFor();
     await expectGoodPage(page);
     // A sign-in with an unverified address sends another mail.
     await mailedPath(email, '/verify-email');

@@ -125,6 +125,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
         const invitation = invitationId === undefined ? undefined : await store.findInvitation(invitationId);
         if (invitation?.email === email.toLowerCase()) return;
         throw new APIError('FORBIDDEN', {
+          code: 'INVITATION_REQUIRED',
           message: options.signUp
             ? 'This address is invited: sign up by the link of the invitation'
             : 'Sign-up is by invitation only',

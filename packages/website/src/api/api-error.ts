@@ -14,8 +14,18 @@ export class ApiError extends Error {
   /** The stable code of the problem type, if known. */
   readonly code: string | undefined;
 
-  constructor(status: number, message: string, fields: readonly FieldError[] = [], code?: string) {
+  /** Whether the message is of this error. Without a detail, it is that of the problem type. */
+  readonly hasDetail: boolean;
+
+  constructor(
+    status: number,
+    message: string,
+    fields: readonly FieldError[] = [],
+    code?: string,
+    hasDetail = false,
+  ) {
     super(message);
+    this.hasDetail = hasDetail;
     this.status = status;
     this.fields = fields;
     this.code = code;

@@ -117,6 +117,7 @@ export async function readError(path: string, response: Response): Promise<ApiEr
     problem.detail ?? problem.title ?? response.statusText,
     fields,
     problem.type?.split(':').at(-1),
+    problem.detail !== undefined,
   );
 }
 

@@ -15,9 +15,17 @@ test.for<[error: Error, title: string, sentences: string[]]>([
     ['Ask an owner of the workspace for the permission.'],
   ],
   [
-    new ApiError(403, 'Email not verified', [], 'forbidden'),
+    new ApiError(403, 'Only an owner may take a lead from Paid to Approved', [], 'forbidden', true),
+    'You have no permission',
+    [
+      'Only an owner may take a lead from Paid to Approved',
+      'Ask an owner of the workspace for the permission.',
+    ],
+  ],
+  [
+    new ApiError(403, 'This credential may not do that', [], 'email_unverified'),
     'The server rejected the request',
-    ['Email not verified'],
+    ['This credential may not do that'],
   ],
   [
     new ApiError(404, 'Not found', [], 'not_found'),

@@ -9,17 +9,14 @@ export interface ErrorDescription {
   readonly sentences: readonly string[];
 }
 
-/** The messages of missing permissions. Other messages of this code have their own reason, such as an unverified address. */
-const lackOfPermission = /^(This credential may not|You are not allowed to)/;
-
 /** Describes an error. Rejected input is described by its fields, not by the message of the API. */
 export function describeError(error: Error): ErrorDescription {
   if (!(error instanceof ApiError)) return { title: t.ofPage, sentences: [error.message, t.ofPageStep] };
-  const { status, code, fields, message } = error;
+  const { status, code, fields, message, hasDetail } = error;
   if (fields.length > 0) return { title: texts.common.correctInput, sentences: fields.map(reasonOf) };
   if (status === 0) return { title: t.noConnection, sentences: [message] };
-  if (code === 'forbidden' && lackOfPermission.test(message)) {
-    return { title: t.forbidden, sentences: [t.askOwner] };
+  if (code === 'forbidden') {
+    return { title: t.forbidden, sentences: [...(hasDetail ? [message] : []), t.askOwner] };
   }
   if (status === 404 && code === 'not_found') return { title: t.gone, sentences: [t.goneStep] };
   if (status === 429) return { title: t.tooMany, sentences: [message, t.tooManyStep] };

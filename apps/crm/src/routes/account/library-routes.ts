@@ -17,6 +17,8 @@ const errors = errorResponses(
   'unauthenticated',
   'forbidden',
   'confirmation_required',
+  'email_unverified',
+  'invitation_required',
   'not_found',
   'limit_reached',
   'too_many_requests',
@@ -62,6 +64,19 @@ function withoutToken({ token, ...content }: Record<string, unknown>): Record<st
   return token === undefined ? content : { ...content, signedIn: token !== null };
 }
 
+/** The error codes of the library's reasons. The messages are those of the codes. */
+const codesOfReasons: ReadonlyMap<unknown, ErrorCode> = new Map([
+  ['CONFIRMATION_REQUIRED', 'confirmation_required'],
+  ['EMAIL_NOT_VERIFIED', 'email_unverified'],
+  ['EMAIL_VERIFICATION_REQUIRED_BEFORE_ACCEPTING_OR_REJECTING_INVITATION', 'email_unverified'],
+]);
+
+/** The reasons of the error code `invitation_required`, each with a message of its own. */
+const uninvited: ReadonlySet<unknown> = new Set([
+  'INVITATION_REQUIRED',
+  'YOU_ARE_NOT_THE_RECIPIENT_OF_THE_INVITATION',
+]);
+
 /** The error codes of the library's statuses. Any other 4xx status becomes `bad_request`. */
 const codes: Readonly<Record<number, ErrorCode>> = {
   401: 'unauthenticated',
@@ -81,13 +96,19 @@ async function toAnswer(answer: Response, reply: FastifyReply): Promise<Record<s
   if (reason === 'INVITATION_LIMIT_REACHED') {
     throw new LeadsError('limit_reached', { message: caps.invitations.message });
   }
-  // The library answers 401 to some requests of signed-in users who lack the permission.
-  const isForbidden = String(reason).startsWith('YOU_ARE_NOT_ALLOWED_TO');
-  const code = isForbidden ? 'forbidden' : (codes[answer.status] ?? 'bad_request');
-  if (reason === 'CONFIRMATION_REQUIRED') throw new LeadsError('confirmation_required');
+  const ofReason = codesOfReasons.get(reason);
+  if (ofReason !== undefined) throw new LeadsError(ofReason);
+  const code = codeOf(answer.status, reason);
   const retryAfter = Number(answer.headers.get('retry-after'));
   throw new LeadsError(code, {
     ...(retryAfter > 0 && { retryAfterSeconds: retryAfter }),
     message: typeof message === 'string' && message !== '' ? message : errorTable[code].message,
   });
+}
+
+function codeOf(status: number, reason: unknown): ErrorCode {
+  if (uninvited.has(reason)) return 'invitation_required';
+  // The library answers 401 to some requests of signed-in users who lack the permission.
+  if (String(reason).startsWith('YOU_ARE_NOT_ALLOWED_TO')) return 'forbidden';
+  return codes[status] ?? 'bad_request';
 }
