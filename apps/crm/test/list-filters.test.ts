@@ -70,6 +70,22 @@ await fixture.sql(
    WHERE lead.id = planned.id`,
   [[...callbacks.keys()], [...callbacks.values()].map((at) => at.toISOString())],
 );
+/** The leads of a payment, which the payment has paid or left out. */
+const paid = new Map(
+  leads.filter((_, i) => i % 6 < 2).map(({ id }, i) => [id, i % 2 === 0 ? 'planned' : 'skipped']),
+);
+const paymentId = randomUUID();
+await fixture.sql(
+  `INSERT INTO payment (id, workspace_id, number, user_id, created_by_id, from_time, to_time, currency, date, retry_at,
+     failures, last_error)
+   VALUES ($1, $2, 1, $3, $4, now(), now(), 'EUR', now(), '2100-01-01', 1, 'unavailable')`,
+  [paymentId, workspace.id, publisher.userId, owner.userId],
+);
+await fixture.sql(
+  `INSERT INTO payment_lead (payment_id, lead_id, workspace_id, amount, state)
+   SELECT $1, id, $2, 1, state FROM unnest($3::uuid[], $4::text[]) AS paid (id, state)`,
+  [paymentId, workspace.id, [...paid.keys()], [...paid.values()]],
+);
 await fixture.leads.insert(
   Array.from({ length: 20 }, () =>
     other.lead(other.owner, { s1: 'click-1', lpName: 'spring', name: 'Ada Lovelace' }),
@@ -110,6 +126,10 @@ const filters: Readonly<Record<string, readonly Case[]>> = {
   campaignCode: [...campaigns].map(([campaignCode, id]) => ({
     query: { campaignCode },
     matches: (lead) => lead.campaignId === id,
+  })),
+  payment: [paymentId, paymentId.toUpperCase()].map((payment) => ({
+    query: { payment },
+    matches: (lead) => paid.has(lead.id),
   })),
   createdFrom: [day(1), day(1.5), '2026-01-02', '2026-01-02T01:00:00+01:00'].map((createdFrom) => ({
     query: { createdFrom },
@@ -295,6 +315,7 @@ describe('filtering', () => {
     for (const query of [
       { campaignCode: 'demo' },
       { campaignCode: workspace.demoCampaignId },
+      { payment: randomUUID() },
       { s1: 'click' },
       { lpName: 'sprin' },
       { lpName: '%' },
@@ -313,6 +334,8 @@ describe('filtering', () => {
       const { leads: found, totalCount, next } = await api.list(owner, { ...query, count: 'exact' });
       expect([query, found, totalCount, next]).toEqual([query, [], 0, undefined]);
     }
+    // The payment of another workspace has no leads of this one.
+    expect(idsOf(await api.list(other.owner, { payment: paymentId }))).toEqual([]);
   });
 });
 

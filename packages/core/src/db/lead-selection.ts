@@ -187,7 +187,7 @@ function conditionsOf({ scope, filter, order }: FoundSelection, after?: LeadPosi
     country,
     source,
   } = filter;
-  const { ids, search, searchedCampaignIds, assigneeId, isCallbackDue, has } = filter;
+  const { ids, search, searchedCampaignIds, assigneeId, isCallbackDue, has, paymentId } = filter;
   const isByStatus = order.by === 'status' && statuses !== undefined;
   if (scope.userId !== undefined) byCreation.push(Prisma.sql`user_id = ${scope.userId}::uuid`);
   if (user !== undefined) byCreation.push(Prisma.sql`user_id = ${user}::uuid`);
@@ -219,6 +219,11 @@ function conditionsOf({ scope, filter, order }: FoundSelection, after?: LeadPosi
   if (isCallbackDue) inOrder.push(Prisma.sql`callback_at <= now()`);
   if (has === 'callbackAt') (order.by === has ? inOrder : others).push(Prisma.sql`callback_at IS NOT NULL`);
   if (has === 'country') (order.by === has ? inOrder : others).push(Prisma.sql`country IS NOT NULL`);
+  if (paymentId !== undefined) {
+    others.push(Prisma.sql`id IN (
+      SELECT lead_id FROM payment_lead WHERE payment_id = ${paymentId}::uuid AND workspace_id = ${scope.workspaceId}::uuid
+    )`);
+  }
   if (search !== undefined) others.push(isFoundBy(search, searchedCampaignIds));
   // With a row comparison, the index scan starts at the position, so page 1,000 costs the same as page 1.
   const ofValue = orders[order.by].value;

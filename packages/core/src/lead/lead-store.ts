@@ -48,6 +48,8 @@ export interface LeadFilter {
   /** The id of the user that the leads belong to. */
   readonly user?: string | undefined;
   readonly campaignCode?: string | undefined;
+  /** The id of a payment that has the leads. */
+  readonly paymentId?: string | undefined;
   readonly createdFrom?: Date | undefined;
   /** Exclusive. */
   readonly createdTo?: Date | undefined;

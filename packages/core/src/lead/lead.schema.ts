@@ -337,6 +337,13 @@ export const LeadFilterQuery = Type.Object(
       }),
     ),
     campaignCode: term('Only leads of the campaign with this code.', 'DEMO'),
+    payment: Type.Optional(
+      Type.String({
+        format: 'uuid',
+        description: 'Only leads of the payment with this id, whatever the payment did with them.',
+        examples: ['019c0a3e-3333-7c4e-9f10-2a6b8c0d1e2f'],
+      }),
+    ),
     createdFrom: time('Only leads created at this time or later.'),
     createdTo: time('Only leads created before this time.'),
     updatedSince: time('Only leads created or changed at this time or later.'),

@@ -121,6 +121,7 @@ function toFilter(query: LeadChoice, { userId }: Viewer): LeadFilter {
     // Both spellings of an id are the same user, also in a cursor.
     user: user?.toLowerCase(),
     campaignCode,
+    paymentId: query.payment?.toLowerCase(),
     s1,
     lpName,
     country,

@@ -73,6 +73,7 @@ export const leads = {
     '-callbackAt': 'Latest call-back first',
   } satisfies Readonly<Record<Sort, string>>,
   has: 'Only with',
+  payment: 'Payment',
   user: 'Publisher',
   anyUser: 'Any publisher',
   appliedFilters: 'Applied filters',

@@ -36,6 +36,7 @@ const filterFlags = {
   status: ['--status <statuses>', 'only leads of this status, or of these statuses, separated by commas'],
   user: ['--publisher <id>', 'only leads of the user with this id'],
   campaignCode: ['--campaign <code>', 'only leads of this campaign'],
+  payment: ['--payment <id>', 'only leads of the payment with this id'],
   createdFrom: ['--created-from <time>', 'only leads created at this time or later'],
   createdTo: ['--created-to <time>', 'only leads created before this time'],
   updatedSince: ['--updated-since <time>', 'only leads created or changed at this time or later'],

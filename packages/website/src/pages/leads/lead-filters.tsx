@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useState } from 'react';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { membersQuery } from '../../api/members.ts';
+import { paymentQuery } from '../../api/payments.ts';
 import { campaignOption } from '../../shell/campaign-option.ts';
 import { DateInput } from '../../shell/date-input.tsx';
 import { IconFilter, IconSearch, IconX } from '../../shell/icons.tsx';
@@ -142,6 +143,10 @@ export function FilterChips({ filters, onChange }: Pick<FiltersProps, 'filters' 
     ...membersQuery,
     enabled: filters.user !== undefined || filters.assignee !== undefined,
   });
+  const { data: payment } = useQuery({
+    ...paymentQuery(filters.payment ?? ''),
+    enabled: filters.payment !== undefined,
+  });
   const chosen = statusesOf(filters);
   const { campaignCode, user, createdFrom, createdTo, source, q } = filters;
   const campaign = campaigns?.find(({ code }) => code === campaignCode);
@@ -157,6 +162,7 @@ export function FilterChips({ filters, onChange }: Pick<FiltersProps, 'filters' 
       campaign === undefined ? campaignCode : campaignOption(campaign).label,
       { campaignCode: undefined },
     ],
+    [t.payment, payment === undefined ? filters.payment : String(payment.number), { payment: undefined }],
     [t.user, member?.name ?? user, { user: undefined }],
     [t.createdFrom, toDay(createdFrom), { createdFrom: undefined }],
     [t.createdTo, toDay(createdTo, -1), { createdTo: undefined }],

@@ -22,6 +22,7 @@ const filterNames = [
   'status',
   'user',
   'campaignCode',
+  'payment',
   'createdFrom',
   'createdTo',
   'phone',

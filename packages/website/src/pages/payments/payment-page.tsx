@@ -73,7 +73,7 @@ function DownloadButton({ payment: { id, number } }: { payment: Payment }) {
 }
 
 function Summary({ payment }: { payment: Payment }) {
-  const { userId, from, to, campaignCode } = payment;
+  const { from, to } = payment;
   const queryClient = useQueryClient();
   const people = usePeople();
   const [cancelling, { open, close }] = useDisclosure(false);
@@ -114,16 +114,7 @@ function Summary({ payment }: { payment: Payment }) {
             </List>
           )}
         </div>
-        <LeadsLink
-          filters={{
-            ...(people.isManaging && { user: userId }),
-            createdFrom: from,
-            createdTo: to,
-            ...(campaignCode !== undefined && { campaignCode }),
-          }}
-        >
-          {people.isManaging ? t.listed : t.ownListed}
-        </LeadsLink>
+        <LeadsLink filters={{ payment: payment.id }}>{t.listed}</LeadsLink>
       </RecordRow>
       {cancelling && <CancelPaymentDialog payment={payment} onClose={close} />}
     </RecordList>
