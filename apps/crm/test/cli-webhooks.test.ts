@@ -1,3 +1,4 @@
+import { constants, getPriority } from 'node:os';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeliveryView, PostbackView, WebhookView } from '@leads/core/delivery';
@@ -91,6 +92,7 @@ test('`leads webhook` creates, lists, tests and recovers, and `leads deliver` se
   expect(tested).toMatchObject({ event: 'webhook.test', state: 'waiting' });
   receiver.answer = answering(410);
   const process = await startDeliverer();
+  expect(getPriority(process.child.pid)).toBe(constants.priority.PRIORITY_BELOW_NORMAL);
   await expect.poll(() => receiver.received.length).toBeGreaterThan(0);
   await expect
     .poll(async () => (await json<WebhookView[]>('webhook', 'list'))[0]?.disabledReason)

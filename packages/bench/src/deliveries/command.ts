@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '@leads/local-stack/processes/postgres';
-import { defineCommand, integer, listOf, number, oneOf } from '../command.ts';
+import { defineCommand, flag, integer, listOf, number, oneOf } from '../command.ts';
 import { startLoadProcess } from '../load/load-process.ts';
 import { createMigratedDatabase, query } from '../stack/database.ts';
+import { reserveCore } from '../stack/own-core.ts';
 import { temporaryDirectory } from '../stack/temporary-directory.ts';
 import { measureDrain } from './drain.ts';
 import { measureFailingReceivers } from './failing-receivers.ts';
@@ -32,9 +33,11 @@ export const deliveries = defineCommand({
     seconds: number(0.1, 600, '3', 'duration of one measurement'),
     waiting: integer(1_000_000, '20000', 'waiting deliveries of the step drain'),
     endpoints: integer(10_000, '1000', 'endpoints of the step memory'),
+    ownCore: flag('step intake: the receivers and the process that sends have a core of their own'),
   },
   async run(options, { dataDir, onProgress }) {
     const { rounds, seconds, waiting, endpoints } = options;
+    const moveToOwnCore = options.ownCore ? reserveCore() : undefined;
     await using temporary = temporaryDirectory(dataDir);
     await using postgres = await startPostgres({ dataDir: join(temporary.path, 'postgres') });
     using load = startLoadProcess();
@@ -43,7 +46,17 @@ export const deliveries = defineCommand({
       await query(postgres.url('postgres'), `CREATE DATABASE ${name} TEMPLATE migrated`);
       return postgres.url(name);
     };
-    const bench = { postgres, load, createDatabase, rounds, seconds, waiting, endpoints, onProgress };
+    const bench = {
+      postgres,
+      load,
+      createDatabase,
+      rounds,
+      seconds,
+      waiting,
+      endpoints,
+      moveToOwnCore,
+      onProgress,
+    };
     const figures: Record<string, unknown> = { cores: availableParallelism(), node: process.version };
     for (const name of stepNames.filter((each) => options.steps.includes(each))) {
       onProgress(`Step: ${name}`);

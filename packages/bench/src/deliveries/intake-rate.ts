@@ -29,6 +29,7 @@ export async function measureIntakeRate({
   load,
   rounds,
   seconds,
+  moveToOwnCore,
   onProgress,
 }: DeliveryBench) {
   const databaseUrl = await createDatabase('intake_rate');
@@ -36,6 +37,7 @@ export async function measureIntakeRate({
   await using receivers = await startReceivers(
     Array.from({ length: endpoints }, () => ({ status: 204, delayMs: 0 })),
   );
+  moveToOwnCore?.(receivers.pid);
   const [workspace] = await query<{ id: string }>(databaseUrl, 'SELECT id FROM workspace');
   await addWebhooks(
     databaseUrl,
@@ -52,7 +54,8 @@ export async function measureIntakeRate({
       `UPDATE delivery_endpoint SET deleted_at = ${withoutEndpoint.has(subject) ? 'now()' : 'NULL'}`,
     );
     await checkpoint(postgres);
-    await using _deliverer = subject === 'queued and sent' ? await startDeliverer(databaseUrl) : undefined;
+    await using deliverer = subject === 'queued and sent' ? await startDeliverer(databaseUrl) : undefined;
+    if (deliverer !== undefined) moveToOwnCore?.(deliverer.pid);
     await load.send({ ...target, durationMs: 300 });
     const batchesBefore = await readBatches(intake.port);
     const before = { service: processorTimeUs(intake.pid), postgres: processorTimeUs(postgres.pid) };

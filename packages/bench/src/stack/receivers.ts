@@ -8,6 +8,7 @@ export const receiverDomain = 'receivers.localhost';
 
 /** Receivers of webhooks in a process of their own. */
 export interface Receivers extends AsyncDisposable {
+  readonly pid: number;
   /** The URL of each receiver. */
   readonly urls: readonly string[];
   /** Returns what each receiver has got since the last call. */
@@ -31,6 +32,7 @@ export async function startReceivers(
   };
   const ports = (await ask({ kinds, certificate })) as number[];
   return {
+    pid: child.pid ?? 0,
     urls: ports.map((port, at) =>
       certificate === undefined
         ? `http://127.0.0.1:${port}/hook`
