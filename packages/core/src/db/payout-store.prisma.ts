@@ -127,11 +127,10 @@ export function createPayoutStore({ select, transaction }: Database): PayoutStor
             ) AS part GROUP BY 1, 2, 3
           ), others AS (
             -- The leads without a payout of their own. Those on hold have the expected one.
-            SELECT counted.campaign_id, counted.user_id, counted.status, counted.leads - coalesce((
-              SELECT sum(own.leads) FROM own
-              WHERE own.campaign_id = counted.campaign_id AND own.user_id = counted.user_id AND own.status = counted.status
-            ), 0)::int AS leads
-            FROM counted
+            SELECT campaign_id, user_id, status, counted.leads - coalesce(owned.leads, 0)::int AS leads
+            FROM counted LEFT JOIN (
+              SELECT campaign_id, user_id, status, sum(leads) AS leads FROM own GROUP BY 1, 2, 3
+            ) AS owned USING (campaign_id, user_id, status)
           ), total AS (
             SELECT * FROM own
             UNION ALL
