@@ -1085,6 +1085,45 @@ describe('a queue', () => {
     await page.getByRole('button', { name: 'Remove the filter Call-back: due' }).waitFor();
   });
 
+  test('takes fast keys: each acts on the status that the key before requested, and one before its lead is shown is reported', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    const ids = await addLeads(workspace, member, 3);
+    const held = new Map<string, () => void>();
+    const hold = (name: string, url: RegExp) =>
+      page.route(url, async (route) => {
+        await new Promise<void>((resolve) => held.set(name, resolve));
+        await route.continue();
+      });
+    await hold('status', /\/order\/leads\/status$/);
+    await hold('lead', new RegExp(`/order/leads/${ids[0]}$`));
+    await page.goto('/leads');
+    await rowOf(page, 'Person 0002').waitFor();
+    await grid(page).focus();
+    await page.keyboard.press('End');
+    // The answer to the first key has not arrived when the second one follows.
+    for (const key of ['a', 'p']) await page.keyboard.press(key);
+    await expect.poll(() => held.has('status')).toBe(true);
+    await page.unroute(/\/order\/leads\/status$/);
+    held.get('status')?.();
+    await notice(page, '1 lead marked as Paid').waitFor();
+    expect((await storedOf(ids[2] ?? '')).changes).toEqual(['Approved', 'Paid']);
+    await page.keyboard.press('u');
+    await notice(page, 'Undone for 1 lead').waitFor();
+    expect((await storedOf(ids[2] ?? '')).status).toBe('Approved');
+
+    const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Enter');
+    await expectFocusWithin(panel);
+    await page.keyboard.press('a');
+    await notice(page, 'The lead is not shown yet').waitFor();
+    held.get('lead')?.();
+    await panel.getByRole('heading', { level: 2, name: 'Person 0000' }).waitFor();
+    await page.keyboard.press('a');
+    await panel.getByRole('heading', { level: 2, name: 'Person 0001' }).waitFor();
+    await expect.poll(async () => (await storedOf(ids[0] ?? '')).changes).toEqual(['Approved']);
+  });
+
   test('shows the changes of another operator, and refreshes a row whose change is rejected', async () => {
     const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
     const [first = '', second = ''] = await addLeads(workspace, member, 4);

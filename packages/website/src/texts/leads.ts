@@ -138,6 +138,7 @@ export const leads = {
   loadingMore: 'Loading more leads',
   newLeads: (count: number) => `${number.format(count)} new ${count === 1 ? 'lead' : 'leads'}`,
   changedLeads: (count: number) => `${number.format(count)} new or changed ${count === 1 ? 'lead' : 'leads'}`,
+  tooEarly: 'The lead is not shown yet. Press the key again when it is.',
   manyChanges: 'Many changes. Load them',
   saving: (status: string) => `${status}, not saved yet`,
   arrived: (count: number) => `${leadsOf(count)} arrived`,

@@ -65,6 +65,7 @@ export function LeadList({
   role,
   statusChanges,
   onOpen,
+  onFocus,
   onSort,
   hrefOf,
   columns,
@@ -77,6 +78,8 @@ export function LeadList({
   role: MemberRole;
   statusChanges: StatusChanges;
   onOpen: (id: string) => void;
+  /** Called when the list gets the focus. The user may open a lead soon. */
+  onFocus: () => void;
   onSort: (sort: LeadSort) => void;
   hrefOf: (id: string) => string;
   columns: Columns;
@@ -399,6 +402,7 @@ export function LeadList({
         onKeyDown={onKeyDown}
         onClick={onClick}
         onFocus={(event) => {
+          onFocus();
           if (event.target === scroller.current && activeIndex === -1) {
             setActiveId(leads[virtualizer.range?.startIndex ?? 0]?.id);
           }

@@ -1,6 +1,7 @@
 import type { Me } from '@leads/core/account';
 import type { Lead, LeadDetail, LeadStatus } from '@leads/core/lead';
 import { ActionIcon, Anchor, Button, CloseButton, Code, Group, Stack, Text, Title } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
 import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
@@ -126,10 +127,12 @@ export function LeadPanel(props: PanelProps) {
     else if (event.key === 'j') moveBy(1);
     else if (event.key === 'k') moveBy(-1);
     else if (event.key === 'u' && canChange) statusChanges.undo();
-    else if (status !== undefined && canChange && lead !== undefined) {
+    else if (status !== undefined && canChange) {
       // A key that is held down, or comes before the next lead is shown, must not change an unread lead.
-      if (event.repeat || requested.current !== lead.id) return;
-      statusChanges.change([lead], status, () => move(next));
+      if (event.repeat) return;
+      if (lead === undefined || requested.current !== lead.id) {
+        notifications.show({ id: 'too-early', color: 'yellow', message: t.tooEarly });
+      } else statusChanges.change([lead], status, () => move(next));
     } else return;
     event.preventDefault();
     event.stopPropagation();

@@ -6,7 +6,7 @@ import { useMediaQuery } from '@mantine/hooks';
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { browserAddress } from '../../api/workspace-address.ts';
-import { exportAddress, invalidateCounts, leadCountQuery } from '../../api/leads.ts';
+import { exportAddress, invalidateCounts, leadCountQuery, leadQuery } from '../../api/leads.ts';
 import { jobsQuery } from '../../api/jobs.ts';
 import { viewsQuery } from '../../api/views.ts';
 import { useCommands } from '../../shell/commands.ts';
@@ -48,7 +48,8 @@ const route = getRouteApi('/console/leads');
 const keyConsumers =
   'input:not([type="radio"], [type="checkbox"]), textarea, select, [role="dialog"], [role="menu"]';
 
-const LeadPanel = lazyDialog(async () => (await import('./lead-panel.tsx')).LeadPanel);
+const loadPanel = () => import('./lead-panel.tsx');
+const LeadPanel = lazyDialog(async () => (await loadPanel()).LeadPanel);
 const ColumnsDialog = lazyDialog(async () => (await import('./columns-dialog.tsx')).ColumnsDialog);
 const JobsLine = lazyDialog(async () => (await import('./jobs-line.tsx')).JobsLine);
 const JobsDialog = lazyDialog(async () => (await import('./jobs-dialog.tsx')).JobsDialog);
@@ -244,7 +245,12 @@ export function LeadsPage() {
             total={total.data}
             role={role}
             statusChanges={statusChanges}
-            onOpen={(lead) => show({ lead })}
+            onOpen={(lead) => {
+              // The panel requests the same lead once its script has run.
+              void queryClient.prefetchQuery(leadQuery(lead));
+              show({ lead });
+            }}
+            onFocus={() => void loadPanel()}
             onSort={(sort) => show(sortChanges(filters, sort))}
             hrefOf={hrefOf}
             columns={columns.columns}

@@ -87,19 +87,33 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
   /** Only the last change can be undone, because a later change may depend on an earlier one. */
   const last = useRef<Done>(undefined);
-  /** The requested statuses of leads, by id, so that a key that is pressed twice sends one change. */
-  const inFlight = useRef<ReadonlyMap<string, LeadStatus>>(new Map());
+  /** The requested statuses of leads by id, in the order of the requests. */
+  const inFlight = useRef<ReadonlyMap<string, readonly LeadStatus[]>>(new Map());
+  /** The statuses that the service has confirmed, and the versions of the leads that the page had. */
+  const confirmed = useRef(new Map<string, { updatedAt: string; status: LeadStatus }>());
   /** The number of requests without a response. */
   const unanswered = useRef(0);
   const [pending, setPending] = useState<ReadonlyMap<string, LeadStatus>>(new Map());
-  const mark = (leads: readonly Lead[], to: LeadStatus | undefined) => {
-    const marked = new Map(inFlight.current);
-    for (const { id } of leads) {
-      if (to === undefined) marked.delete(id);
-      else marked.set(id, to);
-    }
-    inFlight.current = marked;
-    setPending(marked);
+  const setInFlight = (
+    leads: readonly Lead[],
+    change: (requested: readonly LeadStatus[]) => readonly LeadStatus[],
+  ) => {
+    const changed = new Map(inFlight.current);
+    for (const { id } of leads) changed.set(id, change(changed.get(id) ?? []));
+    for (const [id, requested] of changed) if (requested.length === 0) changed.delete(id);
+    inFlight.current = changed;
+    setPending(new Map([...changed].map(([id, requested]) => [id, requested.at(-1) as LeadStatus])));
+  };
+  const mark = ({ leads, to }: Change) => setInFlight(leads, (requested) => [...requested, to]);
+  const unmark = ({ leads, to }: Change) =>
+    setInFlight(leads, (requested) => requested.toSpliced(requested.indexOf(to), 1));
+  /** Returns a lead with the status that it has after the earlier keys. The page shows that status some time later. */
+  const expected = <Given extends Lead>(lead: Given): Given => {
+    const known = confirmed.current.get(lead.id);
+    const status =
+      inFlight.current.get(lead.id)?.at(-1) ??
+      (known !== undefined && known.updatedAt === lead.updatedAt ? known.status : statusOf(lead));
+    return { ...lead, status };
   };
 
   /** Lists the leads that were not changed, and refreshes the pages. @returns the changed leads. */
@@ -122,14 +136,14 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
 
   /** Sends a change. @returns the changed leads. */
   const apply = async ({ leads, to }: Change, reason?: string): Promise<readonly Lead[]> => {
-    mark(leads, to);
     const results = await changeStatuses({
       ids: leads.map(({ id }) => id),
       status: to,
       ...(reason !== undefined && { reason }),
-    }).finally(() => mark(leads, undefined));
+    });
     const changed = report(leads, results);
     const ids = new Set(changed.map(({ id }) => id));
+    for (const { id, updatedAt } of changed) confirmed.current.set(id, { updatedAt, status: to });
     updateListed(queryClient, (lead) => (ids.has(lead.id) ? { ...lead, status: to } : lead));
     return changed;
   };
@@ -141,9 +155,10 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
       let at = to;
       for (const next of findTransitionsOf(role, to, from) ?? []) {
         // A lead that another user has changed meanwhile is not changed back.
-        back = [
-          ...(await apply({ leads: back, to: next }, needsReason(at, next) ? t.undoReason : undefined)),
-        ];
+        const step = { leads: back, to: next };
+        mark(step);
+        const changing = apply(step, needsReason(at, next) ? t.undoReason : undefined);
+        back = [...(await changing.finally(() => unmark(step)))];
         at = next;
       }
       count += back.length;
@@ -189,8 +204,8 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
       if (earlierUnanswered < unanswered.current) throw new ApiError(0, t.notSent);
       return apply(change, reason);
     },
-    onMutate: ({ leads, to }) => mark(leads, to),
-    onSettled: (_changed, _error, { leads }) => mark(leads, undefined),
+    onMutate: mark,
+    onSettled: (_changed, _error, requested) => unmark(requested),
     onSuccess(changed, { leads, to, onSent }) {
       onSent?.();
       // Another dialog may be open by now.
@@ -229,7 +244,8 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
 
   return {
     change(given, to, onSent) {
-      const leads = given.filter(({ id }) => inFlight.current.get(id) !== to);
+      // A key that is pressed twice sends one change.
+      const leads = given.filter(({ id }) => inFlight.current.get(id)?.at(-1) !== to).map(expected);
       if (leads.length === 0) return;
       run.reset();
       if (!commonStatuses(leads, role).includes(to)) {
