@@ -33,8 +33,15 @@ export const theme = createTheme({
     CloseButton: { defaultProps: { 'aria-label': texts.common.close } },
     // An element with a label needs a role.
     Loader: { defaultProps: { role: 'status', 'aria-label': texts.common.loading } },
-    // The placeholder would be the first focusable element of the menu.
-    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
+    Menu: {
+      defaultProps: {
+        // The placeholder would be the first focusable element of the menu.
+        withInitialFocusPlaceholder: false,
+        // A menu scrolls within the window. If the page scrolled to its items, the menu would lose its button and close.
+        middlewares: { flip: true, shift: true, size: true },
+        styles: { dropdown: { overflowY: 'auto' } },
+      },
+    },
     // Within text, color alone does not distinguish a link.
     Anchor: { defaultProps: { underline: 'always' } },
     Badge: { defaultProps: { tt: 'none', fw: 500, lts: 0 } },

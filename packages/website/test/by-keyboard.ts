@@ -44,6 +44,24 @@ export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
   throw new Error(`Tab does not reach ${String(name)}, only: ${seen.join(' | ')}`);
 }
 
+/** Checks that the focused element is in the window, and that no other element covers it (WCAG 2.2, 2.4.11). */
+export async function expectFocusShown(page: Page): Promise<void> {
+  const isShown = () =>
+    page.evaluate(() => {
+      const focused = document.activeElement;
+      // The library shows a label in place of some inputs.
+      const shown = focused?.matches('[type="radio"], [type="checkbox"]')
+        ? (focused.closest('label') ?? focused.parentElement)
+        : focused;
+      const { left, right, top, bottom } = shown?.getBoundingClientRect() ?? new DOMRect();
+      const x = (Math.max(left, 0) + Math.min(right, innerWidth)) / 2;
+      const y = (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2;
+      const visible = document.elementFromPoint(x, y);
+      return shown?.contains(visible) === true || visible?.contains(shown) === true;
+    });
+  await expect.poll(isShown, { timeout: 15_000, message: await focusedName(page) }).toBe(true);
+}
+
 /** Moves to a button, a link or a checkbox with Tab, and presses a key. */
 export async function press(
   page: Page,

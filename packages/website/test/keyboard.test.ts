@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { choose, chooseItem, expectFocusOn, press, tabTo, write } from './by-keyboard.ts';
+import {
+  choose,
+  chooseItem,
+  expectFocusOn,
+  expectFocusShown,
+  expectFocusWithin,
+  press,
+  tabTo,
+  write,
+} from './by-keyboard.ts';
 import { type Website, password, openWebsite } from './website.ts';
 
 let website: Website;
@@ -136,4 +145,121 @@ test('invitations, sign-up, the range of the overview and test leads can be used
   expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('lk_');
   await press(page, 'Send a test lead');
   await page.getByText(/^Answer: 200 in/).waitFor();
+});
+
+test('the main tasks can be done with the keyboard at 400 % zoom, and nothing covers the focused element', async () => {
+  // A window of 1440 by 900 pixels at 400 % zoom.
+  const { page, workspace, member } = await website.openSignedIn({ width: 360, height: 225 });
+  await website.fixture.leads.insert(
+    Array.from({ length: 12 }, (_, i) =>
+      workspace.lead(member, {
+        name: `Person ${String(i).padStart(2, '0')}`,
+        phone: `+44207946${String(i).padStart(4, '0')}`,
+        createdAt: new Date(Date.now() - (i + 60) * 1000),
+      }),
+    ),
+  );
+  const open = async (path: string, button: string | RegExp) => {
+    await page.goto(path);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await tabTo(page, button);
+    await expectFocusShown(page);
+  };
+  const use = async (name: string | RegExp, key: 'Enter' | 'Space' = 'Enter') => {
+    await tabTo(page, name);
+    await expectFocusShown(page);
+    await page.keyboard.press(key);
+  };
+  const fill = async (name: string | RegExp, text: string) => {
+    await write(page, name, text);
+    await expectFocusShown(page);
+  };
+  const statuses = async () =>
+    (
+      await website.fixture.sql<{ status: string }>(
+        'SELECT status::text FROM lead WHERE workspace_id = $1 ORDER BY created_at DESC',
+        [workspace.id],
+      )
+    ).map(({ status }) => status);
+  const noOverflow = () =>
+    page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+  // All actions on a selection are in the window.
+  await open('/leads', 'Select all loaded leads');
+  await page.getByRole('row').filter({ hasText: 'Person 00' }).waitFor();
+  await use('Select all loaded leads', 'Space');
+  const bar = page.getByRole('toolbar', { name: '12 selected' });
+  for (const button of await bar.getByRole('button').all()) {
+    const { y = 225, height = 0 } = (await button.boundingBox()) ?? {};
+    expect([await button.textContent(), y + height <= 225]).toEqual([await button.textContent(), true]);
+  }
+  await page.evaluate(() => document.getElementById('content')?.focus());
+  await use('Assign');
+  await expectFocusWithin(page.getByRole('dialog'));
+  await expectFocusShown(page);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  const download = page.waitForEvent('download');
+  await chooseItem(page, 'Export', 'Export as CSV');
+  await download;
+  await use('Mark as Approved');
+  await expect.poll(statuses, { timeout: 15_000 }).toEqual(Array.from({ length: 12 }, () => 'Approved'));
+  await use('Clear the selection');
+  expect(await noOverflow()).toBe(0);
+
+  // A lead is found, opened, noted and changed.
+  await fill('Search leads', '0007');
+  await page.keyboard.press('Enter');
+  await page.getByRole('row').filter({ hasText: 'Person 00' }).waitFor({ state: 'detached' });
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
+  await panel.getByRole('heading', { level: 2, name: 'Person 07' }).waitFor();
+  await fill('New note', 'Call after six');
+  await page.keyboard.press('Control+Enter');
+  await panel.getByRole('list', { name: 'Notes' }).getByText('Call after six').waitFor();
+  await page.keyboard.press('Escape');
+  await panel.waitFor({ state: 'detached' });
+
+  // Filters and columns.
+  await open('/leads', 'Filters');
+  await page.keyboard.press('Enter');
+  await expectFocusWithin(page.getByRole('dialog'));
+  await use('Approved');
+  await page.waitForURL('**status=Approved');
+  await choose(page, 'Sort by', 'Oldest first');
+  await expectFocusShown(page);
+  await page.waitForURL('**sort=createdAt**');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await chooseItem(page, 'More actions', 'Columns');
+  await use('Show Region', 'Space');
+  await use('Move Region up');
+  await page.keyboard.press('Escape');
+
+  // Dialogs of the other pages. The first field has the focus, and nothing covers it.
+  for (const [path, button, field] of [
+    ['/members', 'Invite someone', /^Email address/],
+    ['/campaigns', 'New campaign', 'Name'],
+    ['/profile', 'Create an API key', 'Name'],
+    ['/integrations', 'New webhook', /^URL/],
+  ] as const) {
+    await open(path, button);
+    await page.keyboard.press('Enter');
+    await expectFocusOn(page, field);
+    await expectFocusShown(page);
+    await use(/^(Cancel|Close)$/);
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  }
+  await open('/profile', 'Create an API key');
+  await page.keyboard.press('Enter');
+  await fill('Name', 'Shop');
+  await use('Create');
+  await use('I have stored it');
+  await page.getByText('Shop', { exact: true }).waitFor();
+  await open('/campaigns', 'Approve rate');
+  await open('/overview', 'Open the navigation');
+  await page.keyboard.press('Enter');
+  await use('Statements');
+  await page.getByRole('heading', { level: 1, name: 'Statements' }).waitFor();
 });
