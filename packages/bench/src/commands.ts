@@ -6,6 +6,7 @@ import { hold } from './hold/command.ts';
 import { intake } from './intake/command.ts';
 import { list } from './list/command.ts';
 import { neighbors } from './neighbors/command.ts';
+import { payouts } from './payouts/command.ts';
 import { rolls } from './rolls/command.ts';
 import { upgrade } from './upgrade/command.ts';
 
@@ -14,6 +15,7 @@ const commands: Readonly<Record<string, Command>> = {
   list,
   deliveries,
   hold,
+  payouts,
   neighbors,
   faults,
   rolls,

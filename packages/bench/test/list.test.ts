@@ -44,6 +44,8 @@ test('bench list measures every step, in the smallest configuration', { timeout:
     expect(p50Ms).toBeGreaterThan(0);
     expect(maxMs).toBeGreaterThanOrEqual(p50Ms);
   }
+  expect(figures.statement.map(({ leads }) => leads > 0)).toEqual([true, true, true, true]);
+  for (const { httpMs, byHandMs } of figures.statement) expect(Math.min(httpMs, byHandMs)).toBeGreaterThan(0);
   expect(figures.replica.map(({ readsFrom }) => readsFrom)).toEqual(['primary', 'replica']);
   for (const { requestsPerSecond } of figures.replica) expect(requestsPerSecond).toBeGreaterThan(0);
   const [primary, replica] = figures.replica;

@@ -8,6 +8,7 @@ import { startFilledDatabases } from './filled-databases.ts';
 import { measureQueries } from './queries.ts';
 import { measureRates } from './rates.ts';
 import { measureReplica } from './replica.ts';
+import { measureStatements } from './statement.ts';
 import { measureWebsite } from './website.ts';
 
 /** The steps in order. The export is the last one, since it adds leads. */
@@ -15,6 +16,7 @@ const steps = {
   queries: measureQueries,
   rate: measureRates,
   website: measureWebsite,
+  statement: measureStatements,
   replica: measureReplica,
   export: measureExport,
 };
@@ -25,7 +27,7 @@ const stepNames = Object.keys(steps) as StepName[];
 export type ListFigures = { [Step in StepName]?: Awaited<ReturnType<(typeof steps)[Step]>> };
 
 export const list = defineCommand({
-  summary: 'fills databases with leads and measures the list, the website, a replica and exports',
+  summary: 'fills databases with leads and measures the list, the website, statements, a replica and exports',
   options: {
     sizes: listOf(size('10k,1m', 'database sizes in leads; 10m takes 15 min and 12 GB')),
     rateSizes: listOf(size('100k,1m', 'database sizes for lists over HTTP')),

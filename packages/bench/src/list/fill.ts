@@ -67,6 +67,12 @@ export async function fillLeads(
   });
 }
 
+/** Returns the SQL expressions of the payout of a campaign, in three currencies. */
+const payoutSql = (campaign: string) => ({
+  amount: `((${campaign}) % 20 + 0.25)`,
+  currency: `(ARRAY['EUR', 'USD', 'JPY'])[1 + (${campaign}) % 3]`,
+});
+
 const tenants = `
   INSERT INTO workspace (id, name, slug)
   SELECT ${entitySql('workspace', 'n')}, 'Workspace ' || n, 'bench-' || n FROM generate_series(0, ${smallWorkspaces}) AS n;
@@ -78,9 +84,10 @@ const tenants = `
     CASE WHEN n BETWEEN 1 AND 4 THEN 'publisher' ELSE 'owner' END::member_role
   FROM generate_series(0, ${smallWorkspaces + 4}) AS n;
   -- Thirty-two campaigns for the large workspace, four for each small one.
-  INSERT INTO campaign (id, workspace_id, code, name, is_default, updated_at)
+  INSERT INTO campaign (id, workspace_id, code, name, is_default, updated_at, payout_amount, payout_currency)
   SELECT ${entitySql('campaign', 'n')}, ${entitySql('workspace', 'greatest(n - 28, 0) / 4')},
-    CASE n WHEN 31 THEN 'RARE' ELSE 'C' || n END, 'Campaign ' || n, n = 0 OR (n >= 32 AND n % 4 = 0), now()
+    CASE n WHEN 31 THEN 'RARE' ELSE 'C' || n END, 'Campaign ' || n, n = 0 OR (n >= 32 AND n % 4 = 0), now(),
+    ${payoutSql('n').amount}, ${payoutSql('n').currency}
   FROM generate_series(0, ${32 + smallWorkspaces * 4 - 1}) AS n;`;
 
 /** Returns an SQL expression for a pseudorandom number in [0, 1), derived from the lead's number. */
@@ -88,7 +95,13 @@ const draw = (seed: number) => `((hashint8extended(n, ${seed}) & 1048575) / 1048
 
 const columns = `
   id, workspace_id, campaign_id, user_id, source, status, name, phone, phone_e164, address, email, country, state,
-  ip, s1, lp_name, version, words, created_at, updated_at`;
+  ip, s1, lp_name, version, words, created_at, updated_at, payout_amount, payout_currency, payout_rule`;
+
+/** The number of the campaign of a lead. */
+const campaignOfLead = `CASE WHEN workspace > 0 THEN 28 + workspace * 4 + (u4 * 4)::int % 4
+      WHEN is_old AND n % 2000 = 5 THEN 31 ELSE (31 * u4 ^ 3)::int % 31 END`;
+/** Returns an expression that only approved and paid leads have. */
+const ifPayable = (expression: string) => `CASE WHEN status IN ('Approved', 'Paid') THEN ${expression} END`;
 
 /**
  * Selects the leads with the numbers $1 to $2 of $3; $4 and $5 are names. Numbers above $3 are newer than all
@@ -99,11 +112,7 @@ const leadRows = `
     (lpad(to_hex((extract(epoch FROM created_at) * 1000)::bigint), 12, '0') || '7' || substr(hash, 1, 3) || '9'
       || substr(hash, 4, 15))::uuid,
     ${entitySql('workspace', 'workspace')},
-    ${entitySql(
-      'campaign',
-      `CASE WHEN workspace > 0 THEN 28 + workspace * 4 + (u4 * 4)::int % 4
-      WHEN is_old AND n % 2000 = 5 THEN 31 ELSE (31 * u4 ^ 3)::int % 31 END`,
-    )},
+    ${entitySql('campaign', campaignOfLead)},
     ${entitySql(
       'user',
       `CASE WHEN workspace > 0 THEN workspace + 4 WHEN is_old AND n % 2000 = 9 THEN 4
@@ -126,7 +135,9 @@ const leadRows = `
       || ARRAY[lower(first), lower(last)]
       || CASE WHEN email IS NULL THEN ARRAY[]::text[] ELSE string_to_array(replace(email, '@', '.'), '.') END,
     created_at,
-    CASE status WHEN 'OnHold' THEN created_at ELSE least(created_at + u6 * interval '20 days', greatest(created_at, end_at)) END
+    CASE status WHEN 'OnHold' THEN created_at ELSE least(created_at + u6 * interval '20 days', greatest(created_at, end_at)) END,
+    ${ifPayable(payoutSql(campaignOfLead).amount)}, ${ifPayable(payoutSql(campaignOfLead).currency)},
+    ${ifPayable(`'campaign'::payout_rule`)}
   FROM (
     SELECT *,
       lower(first) || '.' || lower(last) || (u3 * 1000)::int AS local_part,

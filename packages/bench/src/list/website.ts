@@ -6,6 +6,7 @@ import { type Browser, type BrowserContext, chromium as playwright } from 'playw
 import { openForBench, query } from '../stack/database.ts';
 import { startProgram } from '../stack/programs.ts';
 import { median, scaled } from '../statistics.ts';
+import { aggregateLeads } from './aggregate.ts';
 import { type ListBench, viewers } from './bench.ts';
 import { filled } from './fill.ts';
 
@@ -21,7 +22,6 @@ const slowNetwork = {
 };
 /** The second of the two years of the leads. */
 const year = { from: '2025-01-01', to: '2025-12-31', zone: 'Europe/Berlin' };
-const leadsPerAggregation = 50_000;
 
 /**
  * Measures the leads page in a browser with an empty cache, and the overview of a year, at the largest size.
@@ -119,24 +119,6 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await work();
   return performance.now() - start;
-}
-
-/** Aggregates the leads for the overview. The fill bypasses the triggers that record each insert. */
-async function aggregateLeads(databaseUrl: string): Promise<void> {
-  await query(
-    databaseUrl,
-    `BEGIN;
-    TRUNCATE lead_tally, lead_tally_entry;
-    INSERT INTO lead_tally_entry (workspace_id, user_id, campaign_id, lp_name, at, status, leads, s1)
-    SELECT workspace_id, user_id, campaign_id, lead_tally_name(lp_name), lead_tally_time(created_at), status,
-      count(*), array_remove(array_agg(s1), NULL)
-    FROM lead GROUP BY 1, 2, 3, 4, 5, 6;
-    COMMIT`,
-  );
-  await using database = openForBench(databaseUrl);
-  const store = createOverviewStore(database);
-  while ((await store.aggregate(leadsPerAggregation)) > 0);
-  await query(databaseUrl, 'VACUUM ANALYZE lead_tally, lead_tally_entry');
 }
 
 type Cookies = Awaited<ReturnType<BrowserContext['cookies']>>;

@@ -68,10 +68,10 @@ export async function checkpoint(postgres: LocalPostgres): Promise<void> {
 }
 
 /** Opens a database like the services, with timeouts above the duration of the slowest queries. */
-export function openForBench(url: string): Database {
+export function openForBench(url: string, poolSize = 2): Database {
   return openDatabase({
     url,
-    poolSize: 2,
+    poolSize,
     connectTimeoutMs: 10_000,
     statementTimeoutMs: 120_000,
     applicationName: 'leads-bench',
