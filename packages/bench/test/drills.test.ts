@@ -54,6 +54,7 @@ describe.concurrent('every acknowledged lead is stored once, and its events are 
     const drills = await drill([
       'intake-killed',
       'relay-killed',
+      'payments-killed',
       'postgres-killed',
       'postgres-frozen',
       'postgres-down',
@@ -64,8 +65,9 @@ describe.concurrent('every acknowledged lead is stored once, and its events are 
       expect(deliveries, scenario).toBeGreaterThan(0);
       expect(missingDeliveries, scenario).toBe(0);
     }
-    const [intakeKilled, , postgresKilled, , postgresDown, natsKilled, revoked] = drills;
+    const [intakeKilled, , paymentsKilled, postgresKilled, , postgresDown, natsKilled, revoked] = drills;
     expect(intakeKilled?.broken).toBeGreaterThan(0);
+    expect(found(paymentsKilled, 'paid once, approved once')).toBe('2000, 2000');
     expect(Number.parseFloat(found(postgresKilled, 'accepted since the first kill') ?? '')).toBeGreaterThan(
       95,
     );

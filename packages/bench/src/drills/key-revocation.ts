@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateApiKey } from '@leads/core/credential';
 import { runLeads } from '@leads/local-stack/processes/services';
-import { ownerEmail } from '../stack/credentials.ts';
+import { ownerEmail, ownerWorkspace } from '../stack/credentials.ts';
 import type { Drill, Scenario } from './drill.ts';
 import { submitLead } from './submit-lead.ts';
 
@@ -18,7 +18,10 @@ export const revokeKeys: Omit<Scenario, 'title'> = {
     const { stack, onProgress } = drill;
     const env = { DATABASE_URL: stack.databaseUrl, NATS_URL: stack.natsUrl };
     const runKey = async (...args: string[]) =>
-      (await runLeads(['key', ...args], env)) as { id: string; apiKey: string };
+      (await runLeads(['key', ...args, '--workspace', ownerWorkspace], env)) as {
+        id: string;
+        apiKey: string;
+      };
     const first = await runKey('create', '--user', ownerEmail, '--name', 'First');
     const second = await runKey('create', '--user', ownerEmail, '--name', 'Second');
     for (const { apiKey } of [first, second]) await submitLead(drill, { apiKey });

@@ -10,6 +10,7 @@ import { cutCommits } from './commit-cuts.ts';
 import type { Scenario } from './drill.ts';
 import { databaseName } from './drill-stack.ts';
 import { revokeKeys } from './key-revocation.ts';
+import { killPayingInstances } from './payments.ts';
 import { accepted, acknowledgedWithin, firstAfter, p99, slowest, unavailable } from './notes.ts';
 import { smallDiskObstacle } from './small-disk.ts';
 
@@ -17,6 +18,7 @@ import { smallDiskObstacle } from './small-disk.ts';
 export const scenarioNames = [
   'intake-killed',
   'relay-killed',
+  'payments-killed',
   'postgres-killed',
   'commit-cut',
   'postgres-frozen',
@@ -60,6 +62,11 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
         }
         return { endedAt, notes: () => [] };
       },
+    },
+
+    'payments-killed': {
+      title: 'the only instance of the CRM killed while it pays leads, and while it approves due leads',
+      ...killPayingInstances,
     },
 
     'postgres-killed': {

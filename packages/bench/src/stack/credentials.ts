@@ -5,6 +5,8 @@ import { openForBench } from './database.ts';
 
 export const jwtSecret = 'a secret of the benchmarks, of 32 characters or more';
 export const ownerEmail = 'bench@example.com';
+/** The slug of the owner's workspace. */
+export const ownerWorkspace = 'bench';
 
 /** The headers that authenticate a member. The intake needs the API key only. */
 export type Credentials = Readonly<Record<'API_KEY' | 'Authorization', string>>;
@@ -16,7 +18,7 @@ export async function createOwner(databaseUrl: string): Promise<Credentials> {
     email: ownerEmail,
     name: 'Benchmark',
     role: 'owner',
-    workspace: { slug: 'bench', name: 'Benchmark' },
+    workspace: { slug: ownerWorkspace, name: 'Benchmark' },
   });
   return await issueCredentials(databaseUrl, { workspaceId: workspace.id, userId: user.id });
 }
