@@ -44,11 +44,19 @@ test('bench intake compares the intake with every reference, in the smallest con
 });
 
 test('bench intake prints the required figures of the other steps', { timeout: 180_000 }, async () => {
-  const steps = ['--steps', 'overload,rejected,soak,start,crm,crmload', '--minutes', '0.02'];
+  const steps = ['--steps', 'overload,rejected,soak,start,crm,crmload,payouts', '--minutes', '0.02'];
   const { code, stdout, stderr } = await runBench(['intake', ...smallest, ...steps, '--json']);
   expect(code, stderr).toBe(0);
-  const { overload, rejected, soak, start, crm, crmload } = JSON.parse(stdout) as IntakeFigures;
+  const { overload, rejected, soak, start, crm, crmload, payouts } = JSON.parse(stdout) as IntakeFigures;
 
+  expect(payouts?.map(({ subject }) => subject)).toEqual([
+    'without payouts',
+    'no rule',
+    'a payout',
+    'a payout and a hold time',
+    'without payouts again',
+  ]);
+  for (const { rateRatio } of payouts ?? []) expect(rateRatio).toBeGreaterThan(0);
   const [half, triple, halfAgain] = overload?.loads ?? [];
   expect(half?.requestsPerSecond).toBeGreaterThan(0);
   expect(triple?.requestsPerSecond).toBeGreaterThan(0);

@@ -13,6 +13,7 @@ import { compareWithReferences } from './comparison.ts';
 import { measureCrmAtLoad } from './crm-at-load.ts';
 import { measureCrmCreates } from './crm-creates.ts';
 import { measureOverload } from './overload.ts';
+import { measurePayoutCost } from './payout-cost.ts';
 import { measureRejectedLeads } from './rejected-leads.ts';
 import { measureSoak } from './soak.ts';
 import { measureStartup } from './startup.ts';
@@ -23,6 +24,7 @@ const steps = {
   rejected: measureRejectedLeads,
   crm: measureCrmCreates,
   crmload: measureCrmAtLoad,
+  payouts: measurePayoutCost,
   start: measureStartup,
   soak: measureSoak,
 };
