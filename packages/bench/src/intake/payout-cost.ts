@@ -29,8 +29,8 @@ const earlierMigration = '20261123204917_lead_work';
 const insertTrigger = 'note_inserted_leads';
 
 /**
- * Measures the rate of the intake with payouts, and on the same schema without their work: without their checks and their
- * index, and with the earlier trigger of inserts. One process of the intake and one database serve all subjects, because
+ * Measures the rate of the intake with payouts, and on the same schema without their work. That has no checks and no index
+ * of payouts and hold times, and the earlier trigger of inserts. One process of the intake and one database serve all subjects, because
  * processes of the same release differ by several percent.
  */
 export async function measurePayoutCost(bench: Bench) {
