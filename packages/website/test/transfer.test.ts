@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
+import { expectGoodEverywhere } from './page-checks.ts';
 import { type Website, screenshot, openWebsite } from './website.ts';
 
 let website: Website;
@@ -89,7 +90,7 @@ describe('an import', () => {
     ]);
     expect(download.suggestedFilename()).toBe('from elsewhere-rejected.csv');
     const rejected = (await readFile(await download.path(), 'utf8')).split('\r\n');
-    expect(rejected[0]).toBe('line;reason;"Contact\nperson";Mobile;E-Mail;utm_source;status;Secret');
+    expect(rejected[0]).toBe('line;rejection;"Contact\nperson";Mobile;E-Mail;utm_source;status;Secret');
     expect(rejected[1]).toMatch(/^6;"phone [^"]*";No Phone;;;;;$/);
     expect(rejected[2]).toMatch(/^7;"email [^"]*";Wrong Mail;\+442079460000;x@example.com;"a;b";;$/);
 
@@ -180,6 +181,105 @@ describe('an import', () => {
     await page.getByText('This file is not UTF-8').waitFor();
     expect(await page.getByRole('button', { name: 'Choose a CSV file' }).isVisible()).toBe(true);
   });
+});
+
+test('a manager uploads the results of a call center, reads the reason for each rejected line, and changes no lead twice', async () => {
+  const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+  const leads = ['s-1', 's-2', 's-3', 's-4'].map((s1, i) =>
+    workspace.lead(member, {
+      name: s1,
+      s1,
+      phone: `+1202555014${i}`,
+      ...(i === 3 && { status: 'Approved' }),
+    }),
+  );
+  await website.fixture.leads.insert(leads);
+  await website.fixture.sql(
+    `INSERT INTO status_alias (workspace_id, alias, status, reason)
+     VALUES ($1, 'confirmed', 'Approved', NULL), ($1, 'fake', 'Trashed', 'fake')`,
+    [workspace.id],
+  );
+  const file = join(folder, 'results.csv');
+  const lines = [
+    'Click ID;Mobile;Operator;Outcome;Comment',
+    's-1;+12025550140;Ann;Confirmed;',
+    ';+1 202 555 0141;Ann;FAKE;',
+    's-4;;Bob;confirmed;',
+    's-3;;Bob;Trashed;No answer',
+    's-9;;Bob;confirmed;',
+    's-3;;Bob;maybe;',
+    '',
+  ];
+  await writeFile(file, lines.join('\r\n'));
+  await page.goto('/integrations');
+  await page.getByRole('button', { name: 'Import statuses' }).click();
+  await page.getByRole('button', { name: 'Choose a CSV file' }).waitFor();
+  await page.locator('input[type="file"]').setInputFiles(file);
+  const form = page.getByRole('dialog', { name: 'Import statuses' });
+  const target = (column: string) => form.getByRole('combobox', { name: `Field for ${column}`, exact: true });
+  await target('Outcome').waitFor();
+  for (const [column, field] of [
+    ['Click ID', 'Sub-id (s1)'],
+    ['Mobile', 'Phone'],
+    ['Operator', 'Leave out'],
+    ['Outcome', 'Status'],
+    ['Comment', 'Reason'],
+  ] as const) {
+    expect([column, await target(column).inputValue()]).toEqual([column, field]);
+  }
+  const map = async (column: string, field: string) => {
+    await target(column).click();
+    await page.getByRole('option', { name: field, exact: true }).click();
+  };
+  await map('Outcome', 'Leave out');
+  await form.getByText('Choose a column for: Status.').waitFor();
+  const start = form.getByRole('button', { name: 'Change the statuses' });
+  expect(await start.isDisabled()).toBe(true);
+  await map('Outcome', 'Status');
+  await expectGoodEverywhere(page, 'leads-import-statuses');
+  await start.click();
+
+  const report = form.getByRole('table', { name: 'Report of the statuses' });
+  const rows = async () => Promise.all((await report.getByRole('row').all()).map((row) => row.innerText()));
+  await report.waitFor();
+  expect(await rows()).toEqual(['Changed\t3', 'Had the status already\t1', 'Rejected\t2']);
+  const rejected = form.getByRole('table', { name: 'Rejected lines' });
+  await rejected.getByRole('row', { name: '6 No lead has these values' }).waitFor();
+  await rejected.getByRole('row', { name: /^7 status .*confirmed/ }).waitFor();
+  await expectGoodEverywhere(page, 'leads-import-statuses-report');
+  const stored = () =>
+    website.fixture.sql(
+      `SELECT s1, status::text, (SELECT reason FROM lead_change c WHERE c.lead_id = l.id AND status IS NOT NULL) AS reason
+       FROM lead l WHERE workspace_id = $1 ORDER BY s1`,
+      [workspace.id],
+    );
+  const changed = [
+    { s1: 's-1', status: 'Approved', reason: null },
+    { s1: 's-2', status: 'Trashed', reason: 'fake' },
+    { s1: 's-3', status: 'Trashed', reason: 'No answer' },
+    { s1: 's-4', status: 'Approved', reason: null },
+  ];
+  expect(await stored()).toEqual(changed);
+  await form.getByRole('button', { name: 'Try again' }).click();
+  await expect
+    .poll(rows)
+    .toEqual(['Changed\t0', 'Had the status already\t1', 'Changed by this file before\t3', 'Rejected\t2']);
+  expect(await stored()).toEqual(changed);
+
+  // The lead list offers the same dialog, which leads to the aliases. A publisher changes no statuses.
+  await form.getByRole('button', { name: 'Done' }).click();
+  await page.goto('/leads');
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: 'Import statuses' }).click();
+  await page.locator('input[type="file"]').setInputFiles(file);
+  await form.getByRole('link', { name: 'Edit the status aliases' }).click();
+  await page.getByRole('heading', { name: 'Status aliases' }).waitFor();
+  expect(await form.count()).toBe(0);
+  const publisher = await website.openSignedIn({ role: 'publisher' });
+  await publisher.page.goto('/leads');
+  await publisher.page.getByRole('button', { name: 'More actions' }).click();
+  await publisher.page.getByRole('menuitem', { name: 'Import a CSV file' }).waitFor();
+  expect(await publisher.page.getByRole('menuitem', { name: 'Import statuses' }).count()).toBe(0);
 });
 
 describe('an export', () => {

@@ -13,6 +13,7 @@ import type {
   NewLead,
   StatusChange,
   StatusChangeAnswer,
+  StatusImportAnswer,
 } from '@leads/core/lead';
 import {
   infiniteQueryOptions,
@@ -263,40 +264,52 @@ export function exportAddress(format: 'csv' | 'ndjson', filters: LeadFilterQuery
   return `/api/console/order/leads.${format}?${queryOfLink(filters)}`;
 }
 
+/** A CSV file to send. */
+export interface Upload {
+  readonly body: Blob;
+  /** Called with the number of bytes that were sent. */
+  readonly onSent: (bytes: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Imports the leads of a CSV file. @param ignore names of columns to skip. @throws ApiError */
+export function importLeads({
+  campaignCode,
+  ignore,
+  ...upload
+}: Upload & {
+  readonly campaignCode: string | undefined;
+  readonly ignore: readonly string[];
+  readonly idempotencyKey: string;
+}): Promise<ImportAnswer> {
+  const query = new URLSearchParams(ignore.map((name) => ['ignore', name]));
+  if (campaignCode !== undefined) query.set('campaignCode', campaignCode);
+  return uploadCsv(`/console/order/leads/import?${query.toString()}`, upload);
+}
+
+/** Changes the statuses of the leads of a CSV file. @throws ApiError */
+export function importStatuses(upload: Upload & { readonly idempotencyKey: string }) {
+  return uploadCsv<StatusImportAnswer>('/console/order/leads/status/import', upload);
+}
+
 /**
  * Uploads a CSV file without holding it in memory. It uses XMLHttpRequest because `fetch` reports no upload progress.
  *
- * @param onSent called with the number of bytes that were sent.
  * @throws ApiError
  */
-export function importLeads({
-  body,
-  campaignCode,
-  ignore,
-  idempotencyKey,
-  onSent,
-  signal,
-}: {
-  body: Blob;
-  campaignCode: string | undefined;
-  /** Names of columns to skip. */
-  ignore: readonly string[];
-  idempotencyKey: string;
-  onSent: (bytes: number) => void;
-  signal: AbortSignal;
-}): Promise<ImportAnswer> {
-  const path = '/console/order/leads/import';
-  const query = new URLSearchParams(ignore.map((name) => ['ignore', name]));
-  if (campaignCode !== undefined) query.set('campaignCode', campaignCode);
+function uploadCsv<Answer>(
+  path: string,
+  { body, idempotencyKey, onSent, signal }: Upload & { readonly idempotencyKey: string },
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open('POST', `/api${path}?${query.toString()}`);
+    request.open('POST', `/api${path}`);
     const headers = { ...commonHeaders(), 'content-type': 'text/csv', 'idempotency-key': idempotencyKey };
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.addEventListener('progress', ({ loaded }) => onSent(loaded));
     request.addEventListener('load', () => {
       const { status, responseText } = request;
-      if (status === 200) resolve(JSON.parse(responseText) as ImportAnswer);
+      if (status === 200) resolve(JSON.parse(responseText) as Answer);
       else void readError(path, new Response(responseText, { status })).then(reject);
     });
     request.addEventListener('error', () => reject(new ApiError(0, texts.common.unreachable)));

@@ -1,18 +1,24 @@
 import type { StatusAlias } from '@leads/core/lead';
 import { Box, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { changeStatusAliases, statusAliasesQuery } from '../../api/status-aliases.ts';
+import { useCommands } from '../../shell/commands.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { EmptyState } from '../../shell/empty-state.tsx';
-import { IconPlus } from '../../shell/icons.tsx';
+import { IconPlus, IconUpload } from '../../shell/icons.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { leads } from '../../texts/leads.ts';
 import { statusAliases as t } from '../../texts/status-aliases.ts';
 
 const StatusAliasDialog = lazyDialog(
   async () => (await import('./status-alias-dialog.tsx')).StatusAliasDialog,
+);
+const ImportStatusesDialog = lazyDialog(
+  async () => (await import('../leads/import-statuses-dialog.tsx')).ImportStatusesDialog,
 );
 
 /** The status aliases of the workspace. For owners and managers. */
@@ -20,6 +26,11 @@ export function StatusAliases() {
   const queryClient = useQueryClient();
   const { data: aliases, error, refetch } = useQuery(statusAliasesQuery);
   const [edited, setEdited] = useState<StatusAlias | 'new'>();
+  const [isImporting, { open: openImport, close: closeImport }] = useDisclosure(false);
+  useCommands([
+    { label: t.create, run: () => setEdited('new') },
+    { label: leads.importStatuses, run: openImport },
+  ]);
   const show = (changed: readonly StatusAlias[]) =>
     queryClient.setQueryData(statusAliasesQuery.queryKey, [...changed]);
   const create = (
@@ -38,7 +49,12 @@ export function StatusAliases() {
             {t.lead}
           </Text>
         </Box>
-        {aliases?.length !== 0 && create}
+        <Group gap="sm">
+          <Button variant="default" leftSection={<IconUpload size={16} aria-hidden />} onClick={openImport}>
+            {leads.importStatuses}
+          </Button>
+          {aliases?.length !== 0 && create}
+        </Group>
       </Group>
       {aliases === undefined &&
         (error === null ? <PendingPage /> : <ErrorNotice error={error} onRetry={() => void refetch()} />)}
@@ -86,6 +102,7 @@ export function StatusAliases() {
           ))}
         </RecordList>
       )}
+      {isImporting && <ImportStatusesDialog onClose={closeImport} />}
       {edited !== undefined && (
         <StatusAliasDialog
           {...(edited !== 'new' && { edited })}

@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { guessTargets, headerFor, lineInFile, readHead, rejectedLines, withHeader } from './import-file.ts';
+import {
+  guessStatusTargets,
+  guessTargets,
+  headerFor,
+  lineInFile,
+  readHead,
+  rejectedLines,
+  statusHeaderFor,
+  withHeader,
+} from './import-file.ts';
 
 const fileOf = (...parts: BlobPart[]) => new File(parts, 'leads.csv');
 
@@ -62,6 +71,15 @@ test('guessTargets maps columns by field names and aliases, and each field once'
   ]);
 });
 
+test('guessStatusTargets leaves out columns of other names, also those of a file of rejected lines', () => {
+  const columns = ['Line', 'Rejection', 'order_id', 'Sub ID', 'Call status', 'Status', 'reason', 'name'];
+  const targets = guessStatusTargets(columns);
+  expect(targets).toEqual(['nothing', 'nothing', 'id', 's1', 'status', 'nothing', 'reason', 'nothing']);
+  expect(statusHeaderFor(targets)).toEqual(
+    targets.map((target) => (target === 'nothing' ? 'left out' : target)),
+  );
+});
+
 test('headerFor names fields, renames extra columns that collide with fields, and lists the columns to ignore', () => {
   const columns = ['Who', 'Secret', 'id', 'City', 'left out', '', 'a\nb', 'extra', 'Secret'];
   const targets = [
@@ -98,7 +116,7 @@ test('rejectedLines returns rejected lines unchanged, even invalid ones, with th
   );
   expect(await rejected.text()).toBe(
     [
-      'line,reason,"a\nb",c',
+      'line,rejection,"a\nb",c',
       '3,"no ""2""",1,2',
       '5,"no ""4""","x""\ny",z',
       '7,"no ""6""","open,1',

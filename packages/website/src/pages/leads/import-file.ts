@@ -18,6 +18,12 @@ export const importFields: readonly ImportField[] = [
 /** The target of a column: a field, the lead's extra data, or none. */
 export type ColumnTarget = ImportField | 'extra' | 'nothing';
 
+/** The fields of a file of statuses, in the order of the select. */
+export const statusFields = ['id', 's1', 'phone', 'campaignCode', 'status', 'reason'] as const;
+
+/** The target of a column of a file of statuses. The service skips columns without a target. */
+export type StatusTarget = (typeof statusFields)[number] | 'nothing';
+
 export interface ImportFile {
   readonly file: File;
   readonly separator: string;
@@ -89,30 +95,56 @@ async function textOf(record: Blob): Promise<string> {
   return (await record.text()).replace(/[\r\n]+$/, '');
 }
 
-/** Names of the fields in files of other systems, as {@link foldName} writes them. */
-const fields: Readonly<Record<ImportField, { readonly aliases: readonly string[] }>> = {
+/** Names of fields in files of other systems, as {@link foldName} writes them. */
+type Aliases<Field extends string> = Readonly<Record<Field, { readonly aliases: readonly string[] }>>;
+
+const fields: Aliases<ImportField> = {
   ...leadFields,
   name: { aliases: ['fullname', 'leadname', 'customer', 'customername', 'client', 'contact'] },
   phone: { aliases: ['phonenumber', 'tel', 'telephone', 'mobile', 'mobilephone', 'cell', 'cellphone'] },
   campaignCode: { aliases: ['campaign'] },
 };
 
+const fieldsOfStatuses: Aliases<(typeof statusFields)[number]> = {
+  id: { aliases: ['leadid', 'orderid'] },
+  s1: { aliases: ['subid', 'sub1', 'clickid'] },
+  phone: fields.phone,
+  campaignCode: fields.campaignCode,
+  status: { aliases: ['leadstatus', 'callstatus', 'result', 'outcome', 'disposition'] },
+  reason: { aliases: ['comment', 'comments'] },
+};
+
+/** The name of the column with the reasons in a file of rejected lines. */
+const rejectionName = 'rejection';
+
 /** Columns of an export that the service skips, and columns of a file of rejected lines. */
-const skipped = new Set([...serviceFieldNames.map(foldName), 'line', 'reason']);
+const skipped = new Set([...serviceFieldNames.map(foldName), 'line', rejectionName]);
 
 /** Returns a target for each column, by its name. Each field is the target of one column at most. */
-export function guessTargets(columns: readonly string[]): ColumnTarget[] {
-  const used = new Set<ColumnTarget>();
+function guess<Field extends string, Rest extends string>(
+  columns: readonly string[],
+  names: readonly Field[],
+  aliases: Aliases<Field>,
+  restOf: (folded: string) => Rest,
+): (Field | Rest)[] {
+  const used = new Set<Field>();
   return columns.map((column) => {
     const folded = foldName(column);
-    if (skipped.has(folded)) return 'nothing';
-    const field = importFields.find(
-      (each) => !used.has(each) && (foldName(each) === folded || fields[each].aliases.includes(folded)),
+    const field = names.find(
+      (each) => !used.has(each) && (foldName(each) === folded || aliases[each].aliases.includes(folded)),
     );
     if (field !== undefined) used.add(field);
-    return field ?? 'extra';
+    return field ?? restOf(folded);
   });
 }
+
+/** Returns a target for each column of a file of leads. */
+export const guessTargets = (columns: readonly string[]): ColumnTarget[] =>
+  guess(columns, importFields, fields, (folded) => (skipped.has(folded) ? 'nothing' : 'extra'));
+
+/** Returns a target for each column of a file of statuses. */
+export const guessStatusTargets = (columns: readonly string[]): StatusTarget[] =>
+  guess(columns, statusFields, fieldsOfStatuses, () => 'nothing');
 
 /** The name of all skipped columns in the sent header. */
 const leftOutName = 'left out';
@@ -136,6 +168,10 @@ export function headerFor(
   });
   return { names, ignore: targets.includes('nothing') ? [leftOutName] : [] };
 }
+
+/** Returns the header that sends each column of a file of statuses to its target. */
+export const statusHeaderFor = (targets: readonly StatusTarget[]): readonly string[] =>
+  targets.map((target) => (target === 'nothing' ? leftOutName : target));
 
 /** Returns the file with another header, without reading its records. */
 export function withHeader(
@@ -204,7 +240,7 @@ export async function rejectedLines(
   const rejected = rejections.map(({ line, reason }) => ({ line: lineInFile(imported, line), reason }));
   const records = await readRecords(file, new Set(rejected.map(({ line }) => line)));
   const lines = [
-    ['line', 'reason', header],
+    ['line', rejectionName, header],
     ...rejected.map(({ line, reason }) => [line, quoted(reason), records.get(line) ?? '']),
   ];
   return new Blob(

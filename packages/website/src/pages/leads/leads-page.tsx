@@ -55,6 +55,9 @@ const JobsLine = lazyDialog(async () => (await import('./jobs-line.tsx')).JobsLi
 const JobsDialog = lazyDialog(async () => (await import('./jobs-dialog.tsx')).JobsDialog);
 const NewLeadDialog = lazyDialog(async () => (await import('./new-lead-dialog.tsx')).NewLeadDialog);
 const ImportDialog = lazyDialog(async () => (await import('./import-dialog.tsx')).ImportDialog);
+const ImportStatusesDialog = lazyDialog(
+  async () => (await import('./import-statuses-dialog.tsx')).ImportStatusesDialog,
+);
 const ShortcutsDialog = lazyDialog(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog);
 
 export function LeadsPage() {
@@ -73,7 +76,9 @@ export function LeadsPage() {
   const { list, leads, pollNow } = data;
   const total = useQuery({ ...leadCountQuery(filters), enabled: list.isSuccess && !list.isPlaceholderData });
   const statusChanges = useStatusChanges(role, pollNow);
-  const [dialog, setDialog] = useState<'new' | 'import' | 'shortcuts' | 'columns' | 'jobs'>();
+  const [dialog, setDialog] = useState<
+    'new' | 'import' | 'import-statuses' | 'shortcuts' | 'columns' | 'jobs'
+  >();
 
   const { data: jobs } = useQuery({ ...jobsQuery, enabled: role !== 'publisher' });
   const { data: views } = useQuery({ ...viewsQuery, enabled: search.view !== undefined });
@@ -125,6 +130,7 @@ export function LeadsPage() {
     { label: t.search, shortcut: '/', run: () => searchBox.current?.select() },
     { label: t.editColumns, run: () => setDialog('columns') },
     { label: t.importCsv, run: () => setDialog('import') },
+    ...(role === 'publisher' ? [] : [{ label: t.importStatuses, run: () => setDialog('import-statuses') }]),
     { label: t.exportCsv, run: () => location.assign(exportAddress('csv', filters)) },
     { label: t.exportNdjson, run: () => location.assign(exportAddress('ndjson', filters)) },
     ...(role === 'publisher' ? [] : [{ label: t.jobs, run: () => setDialog('jobs') }]),
@@ -186,6 +192,14 @@ export function LeadsPage() {
                 >
                   {t.importCsv}
                 </Menu.Item>
+                {role !== 'publisher' && (
+                  <Menu.Item
+                    leftSection={<IconUpload size={16} aria-hidden />}
+                    onClick={() => setDialog('import-statuses')}
+                  >
+                    {t.importStatuses}
+                  </Menu.Item>
+                )}
                 {(['csv', 'ndjson'] as const).map((format) => (
                   <Menu.Item
                     key={format}
@@ -283,6 +297,7 @@ export function LeadsPage() {
             }}
           />
         )}
+        {dialog === 'import-statuses' && <ImportStatusesDialog onClose={closeDialog} onImported={pollNow} />}
         {dialog === 'shortcuts' && <ShortcutsDialog canChange={role !== 'publisher'} onClose={closeDialog} />}
       </div>
       {search.lead !== undefined && (
