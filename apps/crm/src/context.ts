@@ -376,7 +376,9 @@ export async function createContext(
   );
   const payments = createPaymentStore(database);
   const paymentRunner = resources.use(
-    new PaymentRunner(payments, (err) => log.warn({ err }, 'A payment made no progress; retrying')),
+    new PaymentRunner(payments, (err, paymentId) =>
+      log.warn({ err, paymentId }, 'A payment made no progress; retrying'),
+    ),
   );
   const leadBatcher = resources.use(new LeadBatcher(storedLeads, { observer: observeBatches(metrics) }));
   registerBatchMetrics(metrics, leadBatcher);

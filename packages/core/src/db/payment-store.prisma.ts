@@ -178,14 +178,14 @@ export function createPaymentStore({ select, transaction }: Database): PaymentSt
           claimed = await claimIn(tx);
           if (claimed !== undefined) await changeNext(tx, claimed, limit);
         });
-        return claimed && {};
+        return claimed && { paymentId: claimed.id };
       } catch (error) {
         // Without the database, the failure of no payment can be stored.
         if (claimed === undefined || !(error instanceof Error)) throw error;
         const { id, workspaceId } = claimed;
         const cause = isOutage(error) ? 'unavailable' : 'rejected';
         await transaction((tx) => delay(tx, id, cause), { workspaceId });
-        return { error };
+        return { paymentId: id, error };
       }
     },
   };

@@ -596,7 +596,10 @@ describe('a payment', () => {
       );
       return row?.['is_long'];
     };
-    expect((await payments().step(100))?.error).toMatchObject({ name: 'DatabaseError' });
+    expect(await payments().step(100)).toMatchObject({
+      paymentId: failing.id,
+      error: { name: 'DatabaseError' },
+    });
     await finish();
     expect(await read(other.id)).toMatchObject({ state: 'paid', leads: 1 });
     expect(await read(failing.id)).toMatchObject({

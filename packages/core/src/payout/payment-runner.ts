@@ -10,17 +10,17 @@ const retryMs = { min: 500, max: 30_000 };
 export class PaymentRunner implements AsyncDisposable {
   readonly #loop: BackgroundLoop;
 
-  /** @param onError called for each failure of a payment, and once when the database becomes unavailable. */
-  constructor(payments: Pick<PaymentStore, 'step'>, onError: (error: unknown) => void) {
+  /** @param onError called for each failure of a payment with its id, and once when the database becomes unavailable. */
+  constructor(payments: Pick<PaymentStore, 'step'>, onError: (error: unknown, paymentId?: string) => void) {
     this.#loop = new BackgroundLoop({
       step: async () => {
         const startMs = performance.now();
         const done = await payments.step(batchSize);
-        if (done?.error !== undefined) onError(done.error);
+        if (done?.error !== undefined) onError(done.error, done.paymentId);
         // Postgres has half of the time for requests.
         return done === undefined ? idleMs : performance.now() - startMs;
       },
-      onError,
+      onError: (error) => onError(error),
       retryMs,
     });
   }
