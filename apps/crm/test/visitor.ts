@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { MemberRole } from '@leads/core/credential';
-import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
+import { password, type TestMember, type TestWorkspace } from '@leads/test-kit/fixture';
 import type { Answer } from '@leads/test-kit/http-client';
 import type { RunningService } from '@leads/test-kit/running-service';
 
-export const password = 'correct horse battery';
+export { password } from '@leads/test-kit/fixture';
 
 /** A browser from the service's view: it sends cookies and the origin of the website. */
 export class Visitor {

@@ -1,4 +1,5 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUID, scryptSync } from 'node:crypto';
+import { type Accounts, createAccounts } from '@leads/core/account';
 import type { CampaignStatus, CampaignStore } from '@leads/core/campaign';
 import {
   type AccessTokenCodec,
@@ -9,6 +10,7 @@ import {
   type MemberRole,
 } from '@leads/core/credential';
 import {
+  createAccountStore,
   createCampaignStore,
   createCredentialStore,
   createLeadStore,
@@ -24,8 +26,21 @@ import { personalData } from './log-check/confidential.ts';
 /** The secret that signs access tokens in tests. */
 export const jwtSecret = 'a secret of the tests, at least 32 characters long';
 
+/** The password of every account in the tests. */
+export const password = 'correct horse battery';
+
+/** The hash of {@link password}, at the cost of the service. Hashing it for each user takes 65 ms of processor time. */
+let passwordHash: string | undefined;
+function hashOnce(): string {
+  const salt = 'the salt of the tests';
+  const cost = { N: 16_384, r: 16, p: 1, maxmem: 2 ** 26 };
+  return (passwordHash ??= `${salt}:${scryptSync(password, salt, 64, cost).toString('hex')}`);
+}
+
 /** Creates the initial data of a test through the use cases and the stores of the services. */
 export interface Fixture extends AsyncDisposable {
+  /** The accounts of a CRM with {@link jwtSecret} and without mails. New users have {@link password}. */
+  readonly accounts: Accounts;
   readonly campaigns: CampaignStore;
   readonly credentials: CredentialStore;
   readonly leads: LeadStore;
@@ -140,6 +155,26 @@ export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defau
   };
 
   return {
+    accounts: createAccounts({
+      openAdapter: async () =>
+        (await import('@leads/core/db/account-adapter')).createAccountAdapter(database),
+      store: createAccountStore(database),
+      workspaces,
+      secret: jwtSecret,
+      publicUrl: 'http://127.0.0.1',
+      signUp: true,
+      passwordHash: {
+        async hash(text) {
+          if (text !== password) throw new Error('Users of the fixture have the password of the tests');
+          return hashOnce();
+        },
+        verify: async ({ password: text }) => text === password,
+      },
+      ping: () => database.ping(),
+      onError(error) {
+        throw error;
+      },
+    }),
     campaigns,
     credentials,
     leads,

@@ -9,6 +9,7 @@ import {
   type Fixture,
   jwtSecret,
   openFixture,
+  password,
   type TestMember,
   type TestWorkspace,
 } from '@leads/test-kit/fixture';
@@ -21,8 +22,7 @@ import { PagePool, type PageOptions } from './page-pool.ts';
 /** The folder of the screenshots. Git ignores it. */
 export const screenshots = resolve(import.meta.dirname, '../.screenshots');
 
-/** The password of every account in the tests. */
-export const password = 'correct horse battery';
+export { password } from '@leads/test-kit/fixture';
 
 /** Both services as separate processes, and a browser. `crm` is the origin of the website. */
 export interface Website extends SharedServices, AsyncDisposable {
@@ -95,16 +95,36 @@ function createWebsite(services: SharedServices, pages: PagePool, resources: Dis
       const workspace = options.workspace ?? (await fixture.createWorkspace());
       const email = `${randomUUID()}@example.com`;
       const page = await open(options);
-      // Creates the account through the website's own endpoints, then adds it to the workspace.
+      // Creates the account and its session in this process, because the service would hash the password again.
+      const userAgent = await page.evaluate(() => navigator.userAgent);
+      let cookie = '';
       const post = async (path: string, data: object) => {
-        const answer = await page
-          .context()
-          .request.post(`${crm}/api/auth${path}`, { headers: { origin: crm }, data });
-        if (!answer.ok()) throw new Error(`${path}: ${answer.status()} ${await answer.text()}`);
+        const answer = await fixture.accounts.handle(
+          new Request(`${crm}/api/auth${path}`, {
+            method: 'POST',
+            headers: { origin: crm, 'content-type': 'application/json', 'user-agent': userAgent, cookie },
+            body: JSON.stringify(data),
+          }),
+        );
+        if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+        return answer.headers.getSetCookie().map((line) => line.split(';')[0] ?? '');
       };
-      await post('/sign-up/email', { name: 'Test Person', email, password });
+      const cookies = await post('/sign-up/email', { name: 'Test Person', email, password });
+      cookie = cookies.join('; ');
       const member = await workspace.addMember(options.role ?? 'owner', { email });
       await post('/organization/set-active', { organizationId: workspace.id });
+      await page.context().addCookies(
+        cookies.map((line) => {
+          const at = line.indexOf('=');
+          return {
+            name: line.slice(0, at),
+            value: line.slice(at + 1),
+            url: crm,
+            httpOnly: true,
+            sameSite: 'Lax',
+          };
+        }),
+      );
       return { page, workspace, member };
     },
     async closePages() {
