@@ -34,6 +34,8 @@ export interface Scenario {
   readonly endsStack?: boolean;
   /** The scenario sends leads itself, without a steady load. */
   readonly sendsLeads?: boolean;
+  /** The size of an additional field of each lead, in bytes. */
+  readonly paddingBytes?: number;
   /** Returns the reason if the scenario cannot run on this machine. */
   readonly impossible?: () => string | undefined;
   /** Causes the faults and ends them. */
@@ -92,7 +94,7 @@ const maxConnections = 512;
 const quietMs = { long: 2_000, short: 500 };
 const recoveryTimeoutMs = 300_000;
 /** Each check opens connections to Postgres and NATS. */
-const recoveryCheckMs = 200;
+const recoveryCheckMs = 500;
 const maxEventAgeMs = 1_500;
 const scenarioTimeoutMs = 25 * 60_000;
 
@@ -138,7 +140,7 @@ async function runOn(stack: DrillStack, load: LoadProcess, options: DrillOptions
   const answersFile = join(stack.directory, `answers-${name}`);
   const quiet = options.isShort ? quietMs.short : quietMs.long;
   const startedAt = Date.now();
-  const sending = scenario.sendsLeads === true ? undefined : sendSteadily(load, stack, rate, answersFile);
+  const sending = scenario.sendsLeads === true ? undefined : sendSteadily(load, stack, options, answersFile);
   // A service may be ready before it acknowledges leads.
   const acknowledgesSince = (time: number) =>
     waitUntil(() => isAcknowledgedSince(answersFile, time), recoveryTimeoutMs);
@@ -199,14 +201,14 @@ async function verifyDeliveriesOf(
   if (receivers === undefined) return undefined;
   onProgress('  waiting for the deliveries of killed processes');
   if (isShort) await endLeases(databaseUrl);
-  await waitUntil(() => hasNoDeliveries(databaseUrl), recoveryTimeoutMs);
+  await waitUntil(() => hasNoDeliveries(databaseUrl), recoveryTimeoutMs, recoveryCheckMs);
   return await verifyDeliveries(receivers, databaseUrl);
 }
 
 function sendSteadily(
   load: LoadProcess,
   stack: DrillStack,
-  rate: number,
+  { rate, scenario }: DrillOptions,
   answersFile: string,
 ): Promise<unknown> {
   return load.send({
@@ -216,6 +218,7 @@ function sendSteadily(
     connections: Math.min(maxConnections, 4 * rate),
     durationMs: scenarioTimeoutMs + recoveryTimeoutMs,
     rate,
+    paddingBytes: scenario.paddingBytes,
     answersFile,
   });
 }

@@ -6,7 +6,7 @@ import type { Drill, Scenario } from './drill.ts';
 import { submitLead } from './submit-lead.ts';
 
 /** The time in which a revoked key is tried. Without NATS it may stay valid for 10 s. */
-const triedMs = 12_000;
+const triedMs = { long: 12_000, short: 3_000 };
 const retryMs = 50;
 
 /**
@@ -62,8 +62,9 @@ export const revokeKeys: Omit<Scenario, 'title'> = {
 /** Returns the time from the revocation of a key to the last acknowledged lead with that key. */
 async function validFor(drill: Drill, apiKey: string): Promise<string> {
   const start = performance.now();
+  const end = start + (drill.isShort ? triedMs.short : triedMs.long);
   let lastMs = 0;
-  while (performance.now() - start < triedMs) {
+  while (performance.now() < end) {
     if ((await submitLead(drill, { apiKey })) === '200') lastMs = performance.now() - start;
     await sleep(retryMs);
   }

@@ -25,7 +25,7 @@ export class StatusChanges implements AsyncDisposable {
     while (!signal.aborted) {
       // The CRM may have been killed during the request.
       await this.#change().catch(() => undefined);
-      await sleep(250, undefined, { signal }).catch(() => undefined);
+      await sleep(750, undefined, { signal }).catch(() => undefined);
     }
   }
 

@@ -31,6 +31,8 @@ export interface RequestTarget {
   readonly campaignCode?: string;
   /** One lead in 100 is rejected by validation, or by a constraint of the database. */
   readonly rejectedBy?: 'validation' | 'database' | undefined;
+  /** The size of an additional field of each lead, in bytes. The intake keeps unknown fields up to 8 KiB. */
+  readonly paddingBytes?: number | undefined;
 }
 
 /** The number of different values of each field. */
@@ -45,7 +47,7 @@ const rejectedFields = { validation: { name: 17 }, database: { name: rejectedNam
  * @param first the number of the first lead. Other numbers create other leads.
  */
 export function createRequests(target: RequestTarget, first: number): () => LoadRequest {
-  const { port, path, rejectedBy, campaignCode } = target;
+  const { port, path, rejectedBy, campaignCode, paddingBytes } = target;
   const lines = Object.entries({
     Host: `127.0.0.1:${port}`,
     ...target.headers,
@@ -67,11 +69,12 @@ export function createRequests(target: RequestTarget, first: number): () => Load
     };
   }
   const head = `POST ${path} HTTP/1.1\r\n${lines.join('')}Content-Type: application/json\r\n`;
+  const padding = paddingBytes === undefined ? {} : { padding: 'x'.repeat(paddingBytes) };
   let number = first;
   return () => {
     const expectsRejection = rejectedBy !== undefined && (number - first) % rejectionInterval === 0;
     number++;
-    const lead = leadBody(number, campaignCode);
+    const lead = { ...leadBody(number, campaignCode), ...padding };
     const body = JSON.stringify(expectsRejection ? { ...lead, ...rejectedFields[rejectedBy] } : lead);
     return { bytes: `${head}Content-Length: ${body.length}\r\n\r\n${body}`, expectsRejection };
   };
