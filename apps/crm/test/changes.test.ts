@@ -112,20 +112,24 @@ test('a revocation does not wait for a frozen broker, and invalidations are deli
   const own = await signInAs(crm.service, workspace, 'manager');
   for (const member of [first, second, own.member]) expect(await statusOf(member)).toBe(200);
   const { port } = nats;
+  // On a busy machine, the first connection of an instance may fail before it is connected.
+  const unavailable = logged(crm.service, 'NATS is unavailable');
   // The broker stops answering, but its connections stay open.
   process.kill(nats.pid, 'SIGSTOP');
   expect((await own.visitor.send('DELETE', `/console/api-keys/${own.member.apiKeyId}`)).status).toBe(200);
-  expect(logged(crm.service, 'NATS is unavailable')).toEqual([]);
+  expect(logged(crm.service, 'NATS is unavailable')).toEqual(unavailable);
   // The other instance refreshes the API key on its own, as without a broker.
   await expect.poll(() => statusOf(own.member), afterRefresh).toBe(401);
 
   await nats.kill();
+  const connections = logged(other, 'NATS is connected').length;
   nats = await startNats({ binary, dataDir, port });
   const env = { DATABASE_URL: crm.databaseUrl, NATS_URL: nats.url };
   expect(await statusOf(first)).toBe(200);
-  await expect.poll(() => logged(other, 'NATS is connected'), afterRefresh).toHaveLength(2);
+  const connectedAgain = () => logged(other, 'NATS is connected').length > connections;
+  await expect.poll(connectedAgain, afterRefresh).toBe(true);
   const args = ['key', 'revoke', first.apiKeyId, '--workspace', workspace.slug];
   expect(await runLeads(args, env)).toMatchObject({ code: 0 });
   await expect.poll(() => statusOf(first), beforeRefresh).toBe(401);
   expect(await statusOf(second)).toBe(200);
-}, 60_000);
+}, 120_000);

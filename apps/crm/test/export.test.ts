@@ -509,23 +509,30 @@ describe('the download of an export', () => {
     const workspace = await fixture.createWorkspace();
     await fill(workspace, 15_000);
     const { owner } = workspace;
-    let isDone = false;
-    const exported = Promise.all([exportNdjson(owner), exportCsv(owner), exportNdjson(owner)]).finally(() => {
-      isDone = true;
-    });
     const body = { campaignCode: 'DEMO', name: 'New', phone: '1' };
+    const createWhileExporting = async () => {
+      let isDone = false;
+      const exported = Promise.all([exportNdjson(owner), exportCsv(owner), exportNdjson(owner)]).finally(
+        () => {
+          isDone = true;
+        },
+      );
+      let created = 0;
+      while (!isDone) {
+        const answer = await service.send({ method: 'POST', path, headers: { ...owner.headers }, body });
+        expect(answer.status).toBe(200);
+        created += 1;
+      }
+      for (const leads of await exported) {
+        const old = leads.filter(({ name }) => name !== 'New').map(({ id }) => id);
+        expect(new Set(old).size).toBe(15_000);
+        expect(old).toHaveLength(15_000);
+      }
+      return created;
+    };
+    // A create that waits for the exports is the only one each time. A busy machine may delay a create as long.
     let created = 0;
-    while (!isDone) {
-      const answer = await service.send({ method: 'POST', path, headers: { ...owner.headers }, body });
-      expect(answer.status).toBe(200);
-      created += 1;
-    }
-    // A create that waits for the exports would be the only one.
+    for (let attempt = 0; attempt < 5 && created < 2; attempt++) created = await createWhileExporting();
     expect(created).toBeGreaterThan(1);
-    for (const leads of await exported) {
-      const old = leads.filter(({ name }) => name !== 'New').map(({ id }) => id);
-      expect(new Set(old).size).toBe(15_000);
-      expect(old).toHaveLength(15_000);
-    }
-  }, 60_000);
+  }, 120_000);
 });
