@@ -61,6 +61,18 @@ test('the CRM serves its public API with the permissions of its database role', 
   for (const query of searches)
     expect([query, (await api.list(owner, query)).leads]).toMatchObject([query, [{ id }]]);
 
+  const assign = async (path: string, body: object) =>
+    (
+      await service.send({
+        method: 'POST',
+        path: `${leadsPath}/assignment${path}`,
+        headers: { ...owner.headers },
+        body,
+      })
+    ).json<{ changed: number; changeId: string }>();
+  const { changeId } = await assign('', { ids: [id], assigneeId: owner.userId });
+  expect(await assign('/undo', { changeId })).toMatchObject({ changed: 1 });
+
   const duplicateWindow = { duplicateWindowSeconds: 3600 };
   const changed = await service.send({
     method: 'PATCH',

@@ -145,6 +145,7 @@ export const functionRights: Readonly<Record<string, readonly Service[]>> = {
   log_requests: ['crm', 'intake'],
   unassign_leads: ['crm'],
   take_due_leads: ['crm'],
+  changes_of_bulk: ['crm'],
 };
 
 /** A right on the rows that meet a condition in SQL. */

@@ -286,24 +286,10 @@ export function createLeadStore({ select, selectForEach, selectTexts, transactio
     async bulkChanges({ workspaceId, bulkId }, { limit, afterId = firstId }) {
       const rows = await select<Record<string, unknown>>(
         Prisma.sql`
-          SELECT made.lead_id AS id, made.fields, lead.status AS "statusNow", lead.version, newest.bulk_id AS "newestBulkId",
-            CASE WHEN made.to_status IS NOT NULL THEN json_build_object('from', made.from_status, 'to', made.to_status) END AS status,
-            (
-              SELECT reason FROM lead_change AS earlier
-              WHERE earlier.lead_id = made.lead_id AND earlier.version < made.version AND earlier.to_status IS NOT NULL
-              ORDER BY earlier.version DESC LIMIT 1
-            ) AS "reasonBefore",
-            EXISTS (
-              SELECT FROM payment_lead AS paying
-              WHERE paying.lead_id = lead.id AND paying.state = ANY (ARRAY['planned'::text, 'paid'::text])
-                -- An owner has changed the lead back to Approved: the next payment takes it over.
-                AND (paying.state = 'planned' OR lead.status = 'Paid')
-            ) AS "isInPayment"
-          FROM lead_change AS made
-            JOIN lead ON lead.id = made.lead_id AND lead.workspace_id = ${workspaceId}::uuid
-            LEFT JOIN lead_change AS newest ON newest.lead_id = lead.id AND newest.version = lead.version
-          WHERE made.bulk_id = ${bulkId}::uuid AND made.lead_id > ${afterId}::uuid
-          ORDER BY made.lead_id LIMIT ${limit}`,
+          SELECT id, fields, reason_before AS "reasonBefore", status_now AS "statusNow", version,
+            newest_bulk_id AS "newestBulkId", is_in_payment AS "isInPayment",
+            CASE WHEN to_status IS NOT NULL THEN json_build_object('from', from_status, 'to', to_status) END AS status
+          FROM changes_of_bulk(${bulkId}::uuid, ${afterId}::uuid, ${limit}::int) ORDER BY id`,
         { workspaceId },
       );
       return rows.map((row) => withoutNulls(row) as unknown as BulkChange);
