@@ -270,16 +270,42 @@ test('a payout of an unknown campaign, of another workspace and of a user outsid
   expect((await call(owner, 'GET', `${campaignPath()}/payouts`)).json()).toEqual([]);
 });
 
-test('the website gets the payouts of the listed leads that a member may see', async () => {
+test('the website gets the columns of the listed leads that a member may see', async () => {
   await setPayout(eur('30'));
   const { visitor, member } = await signInAs(crm.service, workspace, 'publisher');
-  const own = await addLead(member);
-  const ids = [own, await addLead(other), randomUUID()];
-  const path = (asked: readonly string[]) => `/lead-payouts?ids=${asked.join()}`;
-  expect((await visitor.get(path(ids))).json()).toEqual([
-    { id: own, payout: { ...eur('30'), rule: 'campaign' } },
+  const callbackAt = '2026-03-01T00:00:00.000Z';
+  const lead = workspace.lead(member, {
+    source: 'intake',
+    s1: 'click',
+    lpName: 'spring',
+    email: 'a@b.io',
+    city: 'Oslo',
+  });
+  await fixture.leads.insert([lead]);
+  await fixture.sql('UPDATE lead SET assignee_id = $2, callback_at = $3 WHERE id = $1', [
+    lead.id,
+    owner.userId,
+    callbackAt,
   ]);
-  for (const wrong of ['', 'x', `${own},`, Array.from({ length: 101 }, () => own).join()]) {
+  const path = (asked: readonly string[]) => `/lead-columns?ids=${asked.join()}`;
+  const asked = path([lead.id, await addLead(other), randomUUID()]);
+  const shown = {
+    id: lead.id,
+    source: 'intake',
+    s1: 'click',
+    lpName: 'spring',
+    email: 'a@b.io',
+    city: 'Oslo',
+    payout: { ...eur('30'), rule: 'campaign' },
+  };
+  expect((await visitor.get(asked)).json()).toEqual([shown]);
+  const manager = await signInAs(crm.service, workspace, 'manager');
+  const all = (await manager.visitor.get(asked)).json() as { id: string }[];
+  expect(all).toHaveLength(2);
+  expect(all.find(({ id }) => id === lead.id)).toEqual({ ...shown, assigneeId: owner.userId, callbackAt });
+  const stranger = await signInAs(crm.service, await fixture.createWorkspace(), 'owner');
+  expect((await stranger.visitor.get(asked)).json()).toEqual([]);
+  for (const wrong of ['', 'x', `${lead.id},`, Array.from({ length: 101 }, () => lead.id).join()]) {
     expect((await visitor.get(path([wrong]))).status).toBe(400);
   }
 });

@@ -675,12 +675,12 @@ const forPages: Matrix = {
     forOtherUser: everyone,
     request: async (of) => ({ path: `${leads}.ndjson`, hidden: await leadOf(of) }),
   },
-  'GET /lead-payouts': {
+  'GET /lead-columns': {
     ...everyone,
     forOtherUser: everyone,
     request: async (of) => {
       const id = await leadOf(of);
-      return { path: `/lead-payouts?ids=${id}`, hidden: id };
+      return { path: `/lead-columns?ids=${id}`, hidden: id };
     },
   },
   'GET /failing-endpoints': { ...everyone, request: () => ({ path: '/failing-endpoints' }) },

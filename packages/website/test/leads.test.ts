@@ -949,7 +949,7 @@ describe('the lead detail', () => {
   });
 });
 
-test('payouts and hold times are shown in the list, the panel and the history, and managers change them', async () => {
+test('payouts, hold times and the other chosen columns are shown in the list, the panel and the history, and managers change them', async () => {
   const { page, workspace, member } = await website.openSignedIn({
     role: 'manager',
     width: 1440,
@@ -960,18 +960,33 @@ test('payouts and hold times are shown in the list, the panel and the history, a
     `UPDATE campaign SET payout_amount = 12.5, payout_currency = 'EUR', approve_after_seconds = 10800 WHERE id = $1`,
     [workspace.demoCampaignId],
   );
-  await website.fixture.sql(`UPDATE lead SET approve_at = now() + interval '3 hours' WHERE id = $1`, [id]);
+  await website.fixture.sql(
+    `UPDATE lead SET approve_at = now() + interval '3 hours', assignee_id = $2, s1 = 'click-7', lp_name = 'spring',
+       source = 'intake', email = 'ada@example.io', city = 'Oslo' WHERE id = $1`,
+    [id, member.userId],
+  );
+  // The list requests them for chosen columns only.
+  const requests: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
   await page.goto('/leads');
+  await rowOf(page, 'Person 0000').waitFor();
+  expect(requests.filter((url) => url.includes('/lead-columns'))).toEqual([]);
   await page.getByRole('button', { name: 'More actions' }).click();
   await page.getByRole('menuitem', { name: 'Columns' }).click();
   const dialog = page.getByRole('dialog', { name: 'Columns of the list' });
   await dialog.getByRole('checkbox', { name: 'Show Payout' }).check();
   await dialog.getByRole('checkbox', { name: 'Show Approval due' }).check();
+  const others = ['Assignee', 'Sub-id (s1)', 'Landing page', 'Source', 'Email address', 'City'];
+  for (const name of others) await dialog.getByRole('checkbox', { name: `Show ${name}` }).check();
+  await expectGoodEverywhere(page, 'leads-columns');
   await dialog.getByRole('button', { name: 'Close' }).last().click();
   const row = rowOf(page, 'Person 0000');
   const amount = row.getByRole('gridcell', { name: '€12.50' });
   expect(await amount.evaluate((cell) => getComputedStyle(cell).textAlign)).toBe('end');
   await row.getByRole('gridcell', { name: 'in 3 hours' }).waitFor();
+  const shown = ['Test Person', 'click-7', 'spring', 'Intake', 'ada@example.io', 'Oslo'];
+  await expect.poll(async () => (await row.getByRole('gridcell').allInnerTexts()).slice(-6)).toEqual(shown);
+  await expectGoodEverywhere(page, 'leads-all-columns');
 
   await row.getByRole('link').click();
   const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
@@ -1008,6 +1023,23 @@ test('payouts and hold times are shown in the list, the panel and the history, a
 
   const publisher = await website.openSignedIn({ workspace, role: 'publisher' });
   const [theirs = ''] = await addLeads(workspace, publisher.member, 1);
+  await publisher.page.goto(`/leads?lead=${theirs}`);
+  await publisher.page.getByText('€12.50 expected').waitFor();
+  // The columns of a manager stay hidden after the member has become a publisher.
+  await publisher.page.evaluate((key) => {
+    const columns = { names: ['name', 'assignee', 'callbackAt', 'user', 'source'], widths: {} };
+    localStorage.setItem(key, JSON.stringify(columns));
+  }, `leads.columns.${publisher.member.userId}`);
+  await publisher.page.goto('/leads');
+  await expect
+    .poll(() => grid(publisher.page).getByRole('columnheader').allInnerTexts())
+    .toEqual(['', 'Name', 'Source']);
+  await publisher.page.getByRole('button', { name: 'More actions' }).click();
+  await publisher.page.getByRole('menuitem', { name: 'Columns' }).click();
+  await publisher.page.getByLabel('Show City').waitFor();
+  for (const name of ['Assignee', 'Call-back', 'Publisher']) {
+    expect(await publisher.page.getByLabel(`Show ${name}`).count()).toBe(0);
+  }
   await publisher.page.goto(`/leads?lead=${theirs}`);
   await publisher.page.getByText('€12.50 expected').waitFor();
   const buttons = publisher.page.getByRole('dialog', { name: 'Lead', exact: true }).getByRole('button');

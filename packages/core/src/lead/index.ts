@@ -77,7 +77,7 @@ export type {
   LeadToInsert,
   StatusChangeFrom,
 } from './lead-store.ts';
-export { LeadPayoutQuery, ListedPayout, listLeadPayouts } from './list-lead-payouts.ts';
+export { LeadColumnQuery, LeadColumnValues, listLeadColumns } from './list-lead-columns.ts';
 export { countLeads, listLeads } from './list-leads.ts';
 export { NewSavedView, SavedView, SavedViewAnswer, SavedViewChanges } from './saved-view.schema.ts';
 export {

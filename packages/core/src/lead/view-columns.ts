@@ -1,6 +1,6 @@
 /* This file has no imports, so that the website can use it, too. */
 
-/** The columns that a view of the lead list can have: fields of the specification's Lead (2.2), the payout, the hold time and the call-back. */
+/** The columns that a view of the lead list can have: fields of the specification's Lead (2.2), and those that `LeadColumnValues` has. */
 export const leadColumns = [
   'createdAt',
   'updatedAt',
@@ -9,9 +9,15 @@ export const leadColumns = [
   'status',
   'campaign',
   'user',
+  'assignee',
   'payout',
   'approveAt',
   'callbackAt',
+  's1',
+  'lpName',
+  'source',
+  'email',
+  'city',
   'country',
   'region',
   'state',

@@ -3,13 +3,13 @@ import type {
   ImportAnswer,
   Lead,
   LeadAssignment,
+  LeadColumnValues,
   LeadCreated,
   LeadDetail,
   LeadEdited,
   LeadFilterQuery,
   LeadHistoryEntry,
   LeadPatch,
-  ListedPayout,
   NewLead,
   StatusChange,
   StatusChangeAnswer,
@@ -139,30 +139,33 @@ export const leadQuery = (id: string) =>
     },
   });
 
-/** The maximum number of leads in one request for payouts. */
-const maxPayouts = 100;
-/** The ids of the next request for payouts. */
-let nextPayouts: { readonly ids: string[]; readonly listed: Promise<ListedPayout[]> } | undefined;
+/** Columns of a listed lead. A lead that is gone has none. */
+export type ColumnValues = Pick<LeadColumnValues, 'id'> & Partial<LeadColumnValues>;
 
-/** Requests the payouts of the leads that one rendering asks for together. */
-async function payoutOf(id: string): Promise<ListedPayout> {
-  if (nextPayouts === undefined || nextPayouts.ids.length === maxPayouts) {
+/** The maximum number of leads in one request for columns. */
+const maxColumnIds = 100;
+/** The ids of the next request for columns. */
+let nextColumns: { readonly ids: string[]; readonly listed: Promise<LeadColumnValues[]> } | undefined;
+
+/** Requests the columns of the leads that one rendering asks for together. */
+async function columnsOf(id: string): Promise<ColumnValues> {
+  if (nextColumns === undefined || nextColumns.ids.length === maxColumnIds) {
     const ids: string[] = [];
     const listed = Promise.resolve().then(() => {
-      if (nextPayouts?.ids === ids) nextPayouts = undefined;
-      return call<ListedPayout[]>('/console/lead-payouts', { query: { ids: ids.join() } });
+      if (nextColumns?.ids === ids) nextColumns = undefined;
+      return call<LeadColumnValues[]>('/console/lead-columns', { query: { ids: ids.join() } });
     });
-    nextPayouts = { ids, listed };
+    nextColumns = { ids, listed };
   }
-  nextPayouts.ids.push(id);
-  return (await nextPayouts.listed).find((each) => each.id === id) ?? { id };
+  nextColumns.ids.push(id);
+  return (await nextColumns.listed).find((each) => each.id === id) ?? { id };
 }
 
-/** Queries the payout of a listed lead. A changed lead is queried again. */
-export const listedPayoutQuery = ({ id, status, updatedAt }: Lead) =>
+/** Queries further columns of a listed lead. A changed lead is queried again. */
+export const columnValuesQuery = ({ id, status, updatedAt }: Lead) =>
   queryOptions({
-    queryKey: ['lead', id, 'payout', status, updatedAt],
-    queryFn: () => payoutOf(id),
+    queryKey: ['lead', id, 'columns', status, updatedAt],
+    queryFn: () => columnsOf(id),
     staleTime: 60_000,
     gcTime: 60_000,
   });

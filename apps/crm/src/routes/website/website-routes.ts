@@ -31,7 +31,7 @@ import { tryIntakeRoute } from './intake/try-intake.ts';
 import { getIntegrationPageRoute } from './integration/get-integration-page.ts';
 import { integrationLinkRoutes } from './integration/integration-links.ts';
 import { exportFileRoutes } from './leads/export-file.ts';
-import { listLeadPayoutsRoute } from './leads/list-lead-payouts.ts';
+import { listLeadColumnsRoute } from './leads/list-lead-columns.ts';
 import { viewLeadRoutes } from './leads/view-lead.ts';
 import { listMembersRoute } from './members/list-members.ts';
 import { memberCredentialRoutes } from './members/member-credentials.ts';
@@ -58,7 +58,7 @@ export async function websiteRoutes(app: Server, config: CrmConfig, context: Crm
       getOverviewRoute(scope, context);
       listFailingEndpointsRoute(scope, context);
       getAttentionRoute(scope, context);
-      listLeadPayoutsRoute(scope, context);
+      listLeadColumnsRoute(scope, context);
       campaignFiguresRoutes(scope, context);
 
       listApiKeysRoute(scope, context);

@@ -1,34 +1,30 @@
 import { ActionIcon, Button, Checkbox, Group, Stack, Text, TextInput, VisuallyHidden } from '@mantine/core';
+import type { MemberRole } from '@leads/core/credential';
 import { type LeadColumn, leadColumns } from '@leads/core/lead/view-columns';
 import { useState } from 'react';
 import { Dialog } from '../../shell/dialog.tsx';
 import { IconArrowDown, IconArrowUp } from '../../shell/icons.tsx';
 import * as texts from '../../texts/index.ts';
-import { type Columns, maxColumnWidth, minColumnWidth } from './columns.ts';
+import { type Columns, maxColumnWidth, minColumnWidth, visibleColumns } from './columns.ts';
 import classes from './leads.module.css';
 
 const t = texts.leads;
 
-/** The columns that publishers do not see. */
-const ofManagers: ReadonlySet<LeadColumn> = new Set(['user', 'callbackAt']);
-
 /** Chooses the columns of the list, their order and their widths. The list behind it follows at once. */
 export function ColumnsDialog({
   columns,
-  isManager,
+  role,
   onChange,
   onClose,
 }: {
   columns: Columns;
-  isManager: boolean;
+  role: MemberRole;
   onChange: (columns: Columns | undefined) => void;
   onClose: () => void;
 }) {
   const [moved, setMoved] = useState('');
   const { names, widths } = columns;
-  const hidden = leadColumns.filter(
-    (column) => !names.includes(column) && (isManager || !ofManagers.has(column)),
-  );
+  const hidden = visibleColumns(leadColumns, role).filter((column) => !names.includes(column));
   const move = (column: LeadColumn, by: 1 | -1) => {
     const at = names.indexOf(column);
     const others = names.filter((each) => each !== column);

@@ -1,4 +1,5 @@
 import { useMediaQuery } from '@mantine/hooks';
+import type { MemberRole } from '@leads/core/credential';
 import { type LeadColumn, leadColumns } from '@leads/core/lead/view-columns';
 import { useState } from 'react';
 
@@ -20,9 +21,15 @@ const sizes: Readonly<Record<LeadColumn, readonly [minimum: number, share: numbe
   status: [112, 0],
   campaign: [110, 1.4],
   user: [110, 1.2],
+  assignee: [110, 1.2],
   payout: [104, 0],
   approveAt: [116, 0],
   callbackAt: [116, 0],
+  s1: [120, 1.2],
+  lpName: [120, 1.2],
+  source: [76, 0],
+  email: [140, 1.4],
+  city: [90, 1],
   country: [80, 1],
   region: [90, 1],
   state: [80, 1],
@@ -58,9 +65,25 @@ export function layoutOf({ names, widths }: Columns): { template: string; minWid
   };
 }
 
-const columnsOfPayouts: ReadonlySet<LeadColumn> = new Set(['payout', 'approveAt', 'callbackAt']);
-/** Whether a column needs what the list does not have, and the request for payouts returns. */
-export const needsPayouts = ({ names }: Columns) => names.some((name) => columnsOfPayouts.has(name));
+/** The columns that the list of the API lacks. The visible rows request them. */
+const requested: ReadonlySet<LeadColumn> = new Set([
+  'assignee',
+  'payout',
+  'approveAt',
+  'callbackAt',
+  's1',
+  'lpName',
+  'source',
+  'email',
+  'city',
+]);
+/** Whether a column needs a request. */
+export const needsRequest = ({ names }: Columns) => names.some((name) => requested.has(name));
+
+const ofManagers: ReadonlySet<LeadColumn> = new Set(['user', 'assignee', 'callbackAt']);
+/** Returns the columns that a role sees. */
+export const visibleColumns = (names: readonly LeadColumn[], role: MemberRole): readonly LeadColumn[] =>
+  role === 'publisher' ? names.filter((name) => !ofManagers.has(name)) : names;
 
 const known = new Set<string>(leadColumns);
 
@@ -82,6 +105,7 @@ function read(key: string): Columns | undefined {
  */
 export function useColumns(
   userId: string,
+  role: MemberRole,
   view: { readonly id: string; readonly columns: Columns | undefined } | undefined,
 ) {
   const key = `leads.columns.${userId}`;
@@ -103,8 +127,11 @@ export function useColumns(
       // Without storage, the columns last until the page is left.
     }
   };
+  const usualHere = isMedium ? fewer : usual;
+  const names = chosen === undefined ? [] : visibleColumns(chosen.names, role);
   return {
-    columns: chosen ?? (isMedium ? fewer : usual),
+    // Nothing may remain of the columns that another role has chosen.
+    columns: chosen === undefined || names.length === 0 ? usualHere : { ...chosen, names },
     /** The columns that the user or the view has set. */
     chosen,
     isChanged: ofDraft !== undefined,

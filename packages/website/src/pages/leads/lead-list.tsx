@@ -31,7 +31,7 @@ import { ErrorNotice } from '../../shell/states.tsx';
 import { useNow } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
 import { BulkBar } from './bulk-bar.tsx';
-import { type Columns, layoutOf, needsPayouts } from './columns.ts';
+import { type Columns, layoutOf, needsRequest } from './columns.ts';
 import { LeadHeads } from './lead-heads.tsx';
 import { LeadRow, type RowAction, rowId } from './lead-row.tsx';
 import { countFilters, defaultSort, type LeadFilters, type LeadSort } from './lead-search.ts';
@@ -39,7 +39,7 @@ import { nextStatuses, statusKeys, statusOf } from './lead-status.ts';
 import classes from './leads.module.css';
 import { timeOf } from './merge-leads.ts';
 import type { useLeadList } from './use-lead-list.ts';
-import { useListedPayouts } from './use-listed-payouts.ts';
+import { useColumnValues } from './use-column-values.ts';
 import type { StatusChanges } from './use-status-changes.tsx';
 
 const t = texts.leads;
@@ -108,7 +108,7 @@ export function LeadList({
 
   const { data: members } = useQuery({
     ...membersQuery,
-    enabled: role !== 'publisher' && columns.names.includes('user'),
+    enabled: columns.names.includes('user') || columns.names.includes('assignee'),
   });
   const userNames = useMemo(() => new Map(members?.map(({ userId, name }) => [userId, name])), [members]);
   const layout = useMemo(() => layoutOf(columns), [columns]);
@@ -173,8 +173,8 @@ export function LeadList({
   useEffect(() => virtualizer.scrollToOffset(0), [virtualizer, shownKey]);
 
   const rows = virtualizer.getVirtualItems();
-  const payouts = useListedPayouts(
-    needsPayouts(columns) ? rows.flatMap(({ index }) => leads[index] ?? []) : [],
+  const values = useColumnValues(
+    needsRequest(columns) ? rows.flatMap(({ index }) => leads[index] ?? []) : [],
   );
   const lastSeen = virtualizer.range?.endIndex ?? 0;
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, isPlaceholderData, fetchNextPage } = list;
@@ -452,7 +452,8 @@ export function LeadList({
                 columns={columns.names}
                 campaign={campaignNames.get(lead.campaignId) ?? ''}
                 user={userNames.get(lead.userId) ?? ''}
-                payout={payouts.get(lead.id)}
+                values={values.get(lead.id)}
+                assignee={userNames.get(values.get(lead.id)?.assigneeId ?? '') ?? ''}
                 isSelectable={canChange}
                 isSelected={selected.has(lead.id)}
                 isActive={index === activeIndex}

@@ -1,7 +1,8 @@
 import { Menu } from '@mantine/core';
-import type { Lead, LeadStatus, ListedPayout } from '@leads/core/lead';
+import type { Lead, LeadStatus } from '@leads/core/lead';
 import type { LeadColumn } from '@leads/core/lead/view-columns';
 import { memo } from 'react';
+import type { ColumnValues } from '../../api/leads.ts';
 import * as texts from '../../texts/index.ts';
 import { statusOf } from './lead-status.ts';
 import classes from './leads.module.css';
@@ -31,8 +32,10 @@ export interface LeadRowProps {
   readonly campaign: string;
   /** The name of the user that the lead belongs to. */
   readonly user: string;
-  /** The payout of the lead. Absent until it is loaded, and if no column shows it. */
-  readonly payout: ListedPayout | undefined;
+  /** The name of the assignee. */
+  readonly assignee: string;
+  /** The columns that the list lacks. Absent until they are loaded, and if none of them is shown. */
+  readonly values: ColumnValues | undefined;
   readonly isSelectable: boolean;
   readonly isSelected: boolean;
   readonly isActive: boolean;
@@ -84,7 +87,7 @@ export const LeadRow = memo(function LeadRow(props: LeadRowProps) {
 
 /** One cell of a row. On a phone, a row is a card with four of them. */
 function Cell({ column, ...props }: LeadRowProps & { readonly column: LeadColumn }) {
-  const { lead, campaign, user, time, columns, nowMs } = props;
+  const { lead, time, columns, nowMs, values } = props;
   if (column === 'status') {
     return (
       <span role="gridcell" className={classes['statusCell']}>
@@ -122,7 +125,7 @@ function Cell({ column, ...props }: LeadRowProps & { readonly column: LeadColumn
     );
   }
   if (column === 'payout') {
-    const payout = props.payout?.payout;
+    const payout = values?.payout;
     return (
       <span
         role="gridcell"
@@ -134,7 +137,7 @@ function Cell({ column, ...props }: LeadRowProps & { readonly column: LeadColumn
     );
   }
   if (column === 'approveAt' || column === 'callbackAt') {
-    const due = props.payout?.[column];
+    const due = values?.[column];
     return (
       <span role="gridcell" className={`${classes['cell']} ${classes['onlyTable']} ${classes['dim']}`}>
         {due !== undefined && (
@@ -145,7 +148,7 @@ function Cell({ column, ...props }: LeadRowProps & { readonly column: LeadColumn
       </span>
     );
   }
-  const text = textOf(column, { lead, campaign, user });
+  const text = textOf(column, props);
   const look = column === 'phone' ? classes['phoneCell'] : classes['onlyTable'];
   const isCode = column === 'id' || column === 'ip';
   return (
@@ -165,13 +168,18 @@ function textOf(
     LeadColumn,
     'status' | 'name' | 'createdAt' | 'updatedAt' | 'payout' | 'approveAt' | 'callbackAt'
   >,
-  { lead, campaign, user }: Pick<LeadRowProps, 'lead' | 'campaign' | 'user'>,
+  { lead, campaign, user, assignee, values }: LeadRowProps,
 ): string {
   if (column === 'campaign') return campaign;
   if (column === 'user') return user;
+  if (column === 'assignee') return assignee;
   if (column === 'id') return lead.id.slice(0, shownIdLength);
   if (column === 'country') {
     return [lead.country, lead.region].filter((text) => text !== undefined).join(', ');
+  }
+  if (column === 'source') return values?.source === undefined ? '' : t.sources[values.source];
+  if (column === 's1' || column === 'lpName' || column === 'email' || column === 'city') {
+    return values?.[column] ?? '';
   }
   return lead[column] ?? '';
 }

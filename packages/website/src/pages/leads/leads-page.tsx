@@ -85,6 +85,7 @@ export function LeadsPage() {
   const view = views?.find(({ id }) => id === search.view);
   const columns = useColumns(
     me.user.id,
+    role,
     view && { id: view.id, columns: view.columns && { names: view.columns, widths: view.widths ?? {} } },
   );
   const { sort: shownSort, ...shownFilters } = filters;
@@ -281,7 +282,7 @@ export function LeadsPage() {
         {dialog === 'columns' && (
           <ColumnsDialog
             columns={columns.columns}
-            isManager={role !== 'publisher'}
+            role={role}
             onChange={columns.change}
             onClose={closeDialog}
           />
