@@ -32,6 +32,8 @@ export interface StatementOptions {
   readonly name?: string | undefined;
   /** The acting workspace: under row-level security, the statement sees no rows of other workspaces. */
   readonly workspaceId?: string | undefined;
+  /** Whether Postgres keeps one plan for all values of a named statement for a workspace, see `ActingOptions`. */
+  readonly isPlannedOnce?: boolean | undefined;
 }
 
 /**
@@ -109,12 +111,13 @@ export function openDatabase(options: DatabaseOptions) {
     statementOptions: StatementOptions = {},
   ): Promise<Row[]> => {
     const config = named(unnamed, statementOptions);
-    const { workspaceId } = statementOptions;
+    const { workspaceId, isPlannedOnce } = statementOptions;
     return onConnection(async (client) => {
       if (workspaceId === undefined) return (await client.query({ ...config, values })).rows as Row[];
       const turns = [{ workspaceId, values }];
       const [rows = []] = await queryInWorkspaces<Row>(client, turns, config, {
         isPrepared: preparedStatements,
+        isPlannedOnce,
       });
       return rows;
     });

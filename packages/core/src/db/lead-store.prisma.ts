@@ -116,11 +116,14 @@ export function createLeadStore({ select, selectForEach, selectTexts, transactio
       scope.userId === undefined ? Prisma.empty : Prisma.sql`AND user_id = ${scope.userId}::uuid`;
     const rows = await select<Record<string, unknown>>(
       Prisma.sql`
-        SELECT ${everyColumn} FROM lead
-        WHERE id = ANY(${ids}::uuid[]) AND workspace_id = ${scope.workspaceId}::uuid ${ofUser}`,
+        SELECT ${everyColumn} FROM (SELECT DISTINCT unnest(${ids}::uuid[]) AS asked_id) AS asked CROSS JOIN LATERAL (
+          -- As in lockEach, a subquery makes Postgres look up each lead by its id.
+          SELECT * FROM lead WHERE id = asked_id AND workspace_id = ${scope.workspaceId}::uuid ${ofUser} OFFSET 0
+        ) AS lead`,
       {
         name: scope.userId === undefined ? 'find_leads' : 'find_leads_of_user',
         workspaceId: scope.workspaceId,
+        isPlannedOnce: true,
       },
     );
     return rows.map((row) => withoutNulls(row) as unknown as FoundLead);

@@ -648,7 +648,7 @@ test('the owner of the tables sees the leads of all workspaces', async () => {
   expect(await database.query('SELECT id FROM lead')).toHaveLength(3);
 });
 
-test('Postgres plans a change once, and then looks up each lead by its id, also without statistics of the table', async () => {
+test('Postgres plans the reading and changing of leads by their ids once, and looks up each by its id, also without statistics of the table', async () => {
   const { workspaceId, userId, campaignId } = await addTenant(database, 'c');
   const rows = await database.query<{ id: string }>(
     `INSERT INTO lead (id, workspace_id, user_id, campaign_id, source, status, name, phone, created_at, updated_at)
@@ -669,7 +669,7 @@ test('Postgres plans a change once, and then looks up each lead by its id, also 
     });
     expect((await store.change(workspaceId, [edit])).size).toBe(1);
   }
-  const changes = ['change_any_statuses', 'change_leads'];
+  const changes = ['change_any_statuses', 'change_leads', 'find_leads'];
   const prepared = await crm.select<{ name: string; parameters: number }>({
     text: `SELECT name, cardinality(parameter_types)::int AS parameters, custom_plans::int AS "customPlans"
       FROM pg_prepared_statements WHERE name = ANY ($1) ORDER BY name`,
@@ -681,11 +681,13 @@ test('Postgres plans a change once, and then looks up each lead by its id, also 
     await crm.select({ text: 'SET plan_cache_mode = force_generic_plan', values: [] });
     const plan = await crm.select({ text: `EXPLAIN (COSTS OFF) EXECUTE ${name} (${values})`, values: [] });
     await crm.select({ text: 'RESET plan_cache_mode', values: [] });
-    const scans = plan.map((row) => String(Object.values(row)[0])).filter((line) => / on lead /.test(line));
+    const scans = plan
+      .map((row) => String(Object.values(row)[0]))
+      .filter((line) => / on lead( |$)/.test(line));
     expect(
-      scans.filter((line) => !/Update on|Scan using lead_pkey/.test(line)),
+      scans.filter((line) => !/(Update|Subquery Scan) on|Scan using lead_pkey/.test(line)),
       scans.join('\n'),
     ).toEqual([]);
-    expect(scans.length).toBeGreaterThan(2);
+    expect(scans.length).toBeGreaterThan(0);
   }
 });
