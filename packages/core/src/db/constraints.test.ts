@@ -722,7 +722,7 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
     () => insert('campaign', { approve_after_seconds }),
   ]),
   ...['', 'x'.repeat(1_001)].map((hold_reason): [string, string, () => Promise<void>] => [
-    'lead_hold_reason_check',
+    'lead_payout_and_hold_check',
     '23514',
     () => insert('lead', { hold_reason }),
   ]),
@@ -745,7 +745,7 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
     { payout_rule: 'lead', payout_amount: '1', payout_currency: 'euro' },
     { payout_rule: 'campaign', payout_amount: '1', payout_currency: 'EUR' },
   ].map((payout): [string, string, () => Promise<void>] => [
-    'lead_payout_check',
+    'lead_payout_and_hold_check',
     '23514',
     () => insert('lead', payout),
   ]),
