@@ -136,7 +136,9 @@ export async function describeGuards({ service, fixture }: { service: RunningSer
       for (const answer of await callAll(member, routes)) expect(isRejected(answer)).toBe(false);
       await revoke();
       const revokedAt = Date.now();
-      while (!(await callAll(member, routes)).every(isRejected)) {
+      const reject = async (some: readonly Route[]) => (await callAll(member, some)).every(isRejected);
+      // Calls all routes only once the first rejects: all of them five times a second took 5 s of processor time.
+      while (!(await reject(routes.slice(0, 1))) || !(await reject(routes))) {
         if (Date.now() - revokedAt > revokedWithinMs + 5_000) return Number.POSITIVE_INFINITY;
         await sleep(200);
       }
