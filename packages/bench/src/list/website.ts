@@ -11,8 +11,18 @@ import { type ListBench, viewers } from './bench.ts';
 import { filled } from './fill.ts';
 
 /** The requirements for a workspace of 1,000,000 leads. */
-const required = { contentMs: 1_000, overviewMs: 300, slowContentMs: 2_000, maxShift: 0.02 };
+const required = {
+  contentMs: 1_000,
+  overviewMs: 300,
+  slowContentMs: 2_000,
+  maxShift: 0.02,
+  searchMs: 150,
+  visibleMs: 2_000,
+};
 const usual = { pageLoads: 9, answers: 60 };
+/** The numbers of measured searches and changes: enough for the maximum. */
+const searches = 16;
+const changes = 16;
 /** A connection of 1.6 Mbit/s with 150 ms of latency, as the network emulation of the browser describes it. */
 const slowNetwork = {
   offline: false,
@@ -24,7 +34,8 @@ const slowNetwork = {
 const year = { from: '2025-01-01', to: '2025-12-31', zone: 'Europe/Berlin' };
 
 /**
- * Measures the leads page in a browser with an empty cache, and the overview of a year, at the largest size.
+ * Measures the leads page in a browser with an empty cache, how soon it shows results and changes, and the overview of a
+ * year, at the largest size.
  */
 export async function measureWebsite({ databases, sizes, effort, onProgress }: ListBench) {
   const executablePath = await findChromium();
@@ -62,6 +73,15 @@ export async function measureWebsite({ databases, sizes, effort, onProgress }: L
     }
   }
 
+  onProgress('Searching leads by the digits of their phone numbers');
+  const leadsPage = `${url}/w/${slug}/leads`;
+  const searchesMs = await timeSearches(browser, leadsPage, cookies, {
+    numbers: await phonesOf(databaseUrl, searches),
+  });
+  onProgress('Changing leads, which another operator has in the list');
+  const operator = await signIn(databaseUrl, browser, url);
+  const changesMs = await timeChanges(browser, leadsPage, [cookies, operator], changes);
+
   onProgress(`Requesting the overview of a year with ${leads} leads`);
   await using database = openForBench(databaseUrl);
   const store = createOverviewStore(database);
@@ -89,6 +109,8 @@ export async function measureWebsite({ databases, sizes, effort, onProgress }: L
     figuresOf('leads page, first content', firstPaints, required.contentMs),
     figuresOf('leads page, first row', firstRows, required.contentMs),
     ...contents,
+    figuresOf('search by 7 digits, Enter to result', searchesMs, required.searchMs),
+    figuresOf("change until in another operator's list", changesMs, required.visibleMs),
     figuresOf('overview of a year, from SQL', overviews, required.overviewMs),
     figuresOf('overview of a year, over HTTP', overHttp, required.overviewMs),
   ];
@@ -210,6 +232,109 @@ async function loadPage(
   return await page.evaluate(
     () => (globalThis as unknown as { recorded: { largestPaintMs: number; shift: number } }).recorded,
   );
+}
+
+/** Returns the last digits of phone numbers of different leads. */
+async function phonesOf(databaseUrl: string, count: number): Promise<string[]> {
+  const found = await query<{ digits: string }>(
+    databaseUrl,
+    `SELECT right(phone_e164, 7) AS digits FROM lead
+    WHERE workspace_id = $1 AND phone_e164 IS NOT NULL ORDER BY created_at LIMIT $2 OFFSET 5000`,
+    [filled.large, count + 1],
+  );
+  return found.map(({ digits }) => digits);
+}
+
+/**
+ * Searches each number in the open leads page: `/`, the digits, Enter.
+ *
+ * @returns the times from Enter until the list shows only leads of the number, in milliseconds. The first is dropped.
+ */
+async function timeSearches(
+  browser: Browser,
+  address: string,
+  cookies: Cookies,
+  { numbers }: { numbers: readonly string[] },
+): Promise<number[]> {
+  await using context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  await context.addCookies(cookies);
+  const page = await context.newPage();
+  await page.goto(address);
+  await page.locator('[role="grid"] [role="gridcell"]').first().waitFor();
+  const timesMs: number[] = [];
+  for (const digits of numbers) {
+    await page.keyboard.press('/');
+    // The list searches 250 ms after the last key, or at Enter.
+    await page.evaluate(recordResult(digits));
+    await page.keyboard.insertText(digits);
+    await page.keyboard.press('Enter');
+    timesMs.push(
+      await page.evaluate(() => (globalThis as unknown as { resultMs: Promise<number> }).resultMs),
+    );
+  }
+  return timesMs.slice(1);
+}
+
+/** Returns a script that records the time from Enter until the frame in which every row has the digits. */
+const recordResult = (digits: string) => `
+  globalThis.resultMs = new Promise((resolve) => {
+    let startMs = 0;
+    const start = ({ key, timeStamp }) => {
+      if (key === 'Enter') startMs = timeStamp;
+    };
+    document.addEventListener('keydown', start, { capture: true, once: true });
+    const check = () => {
+      const rows = [...document.querySelectorAll('[role="grid"] [data-index]')];
+      const isFound = rows.every((row) => row.textContent.replaceAll(/\\D/g, '').includes('${digits}'));
+      if (startMs > 0 && rows.length > 0 && isFound) resolve(performance.now() - startMs);
+      else requestAnimationFrame(check);
+    };
+    check();
+  });
+  undefined`;
+
+/**
+ * Changes the status of the newest lead as one operator, while the list of another one shows it.
+ *
+ * @returns the times from the response to the change until the other list shows it, in milliseconds. The first is dropped.
+ */
+async function timeChanges(
+  browser: Browser,
+  address: string,
+  [one, other]: readonly [Cookies, Cookies],
+  count: number,
+): Promise<number[]> {
+  await using changing = await browser.newContext();
+  await changing.addCookies(one);
+  await using watching = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  await watching.addCookies(other);
+  const page = await watching.newPage();
+  await page.goto(address);
+  const row = page
+    .locator('[role="grid"] [data-index]')
+    .filter({ hasText: /On hold|Approved/ })
+    .first();
+  await row.waitFor();
+  const id = ((await row.getAttribute('id')) ?? '').replace('lead-', '');
+  const { origin } = new URL(address);
+  const timesMs: number[] = [];
+  let isOnHold = (await row.textContent())?.includes('On hold') ?? false;
+  for (let change = 0; change <= count; change++) {
+    const shown = isOnHold ? 'Approved' : 'On hold';
+    const status = isOnHold ? 'Approved' : 'OnHold';
+    isOnHold = !isOnHold;
+    // The changes are spread over the interval in which the list asks for changes.
+    await page.waitForTimeout((change * 97) % 1_500);
+    const changed = page.locator(`[id="lead-${id}"]`).filter({ hasText: shown });
+    const answer = await changing.request.post(`${origin}/api/console/order/leads/status`, {
+      headers: { origin },
+      data: { ids: [id], status },
+    });
+    if (!answer.ok())
+      throw new Error(`The change is answered with ${answer.status()}: ${await answer.text()}`);
+    timesMs.push(await timeOf(() => changed.waitFor()));
+  }
+  return timesMs.slice(1);
 }
 
 /** Returns the part of addresses that names the large workspace. */
