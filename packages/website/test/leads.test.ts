@@ -1107,8 +1107,10 @@ describe('a queue', () => {
     }
     await page.keyboard.press('Escape');
     await panel.waitFor({ state: 'detached' });
-    const statuses = await Promise.all(ids.map(async (id) => (await storedOf(id)).status));
-    expect(statuses).toEqual(['Approved', 'Trashed', 'Approved', 'Approved', 'Approved', 'OnHold']);
+    // The next lead opens before the service has answered.
+    await expect
+      .poll(() => Promise.all(ids.map(async (id) => (await storedOf(id)).status)), { timeout: 15_000 })
+      .toEqual(['Approved', 'Trashed', 'Approved', 'Approved', 'Approved', 'OnHold']);
 
     await page.goto('/leads?callbackDue=true&assignee=me');
     await page.getByText('1 lead', { exact: true }).waitFor();
