@@ -19,8 +19,7 @@ import {
 } from './api/workspace-address.ts';
 import { viewsQuery } from './api/views.ts';
 import { filtersOf, readLeadSearch } from './pages/leads/lead-search.ts';
-import { readOverviewSearch } from './pages/overview/overview-search.ts';
-import { readStatementSearch } from './pages/statements/statement-search.ts';
+import { searches } from './search-parameters.ts';
 import { ErrorPage, NotFoundPage, PendingPage } from './shell/states.tsx';
 import { WebsiteLayout } from './shell/website-layout.tsx';
 
@@ -28,18 +27,6 @@ const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({
   component: Outlet,
   notFoundComponent: NotFoundPage,
 });
-
-/** The parameters of an address that are texts. */
-const texts =
-  <Name extends string>(...names: readonly Name[]) =>
-  (search: Record<string, unknown>): { [Key in Name]?: string } => {
-    const found: { [Key in Name]?: string } = {};
-    for (const name of names) {
-      const value = search[name];
-      if (typeof value === 'string' || typeof value === 'number') found[name] = String(value);
-    }
-    return found;
-  };
 
 const console = createRoute({
   getParentRoute: () => rootRoute,
@@ -69,14 +56,15 @@ const home = createRoute({
 const overview = createRoute({
   getParentRoute: () => console,
   path: '/overview',
-  validateSearch: readOverviewSearch,
+  validateSearch: searches.overview,
   component: lazyRouteComponent(() => import('./pages/overview/overview-page.tsx'), 'OverviewPage'),
 });
 const leads = createRoute({
   getParentRoute: () => console,
   path: '/leads',
-  validateSearch: readLeadSearch,
-  async beforeLoad({ cause, search, context }): Promise<void> {
+  validateSearch: searches.leads,
+  async beforeLoad({ cause, search: given, context }): Promise<void> {
+    const search = readLeadSearch(given);
     // A view whose filters the user removes while the page is open stays without filters.
     if (cause !== 'enter' || search.view === undefined || Object.keys(filtersOf(search)).length > 0) return;
     const views = await context.queryClient.ensureQueryData(viewsQuery);
@@ -100,13 +88,13 @@ const campaign = createRoute({
 const statements = createRoute({
   getParentRoute: () => console,
   path: '/statements',
-  validateSearch: readStatementSearch,
+  validateSearch: searches.statements,
   component: lazyRouteComponent(() => import('./pages/statements/statements-page.tsx'), 'StatementsPage'),
 });
 const payments = createRoute({
   getParentRoute: () => console,
   path: '/payments',
-  validateSearch: texts('user'),
+  validateSearch: searches.payments,
   component: lazyRouteComponent(() => import('./pages/payments/payments-page.tsx'), 'PaymentsPage'),
 });
 const payment = createRoute({
@@ -145,26 +133,26 @@ const audit = createRoute({
 const developers = createRoute({
   getParentRoute: () => console,
   path: '/developers',
-  validateSearch: texts('tab', 'key', 'status', 'service'),
+  validateSearch: searches.developers,
   component: lazyRouteComponent(() => import('./pages/developers/developers-page.tsx'), 'DevelopersPage'),
 });
 const profile = createRoute({
   getParentRoute: () => console,
   path: '/profile',
-  validateSearch: texts('tab'),
+  validateSearch: searches.profile,
   component: lazyRouteComponent(() => import('./pages/profile/profile-page.tsx'), 'ProfilePage'),
 });
 
 const signIn = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
-  validateSearch: texts('to', 'email'),
+  validateSearch: searches.signIn,
   component: lazyRouteComponent(() => import('./pages/account/sign-in-page.tsx'), 'SignInPage'),
 });
 const signUp = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-up',
-  validateSearch: texts('to', 'email', 'invitation'),
+  validateSearch: searches.signUp,
   component: lazyRouteComponent(() => import('./pages/account/sign-up-page.tsx'), 'SignUpPage'),
 });
 const forgotPassword = createRoute({
@@ -178,13 +166,13 @@ const forgotPassword = createRoute({
 const resetPassword = createRoute({
   getParentRoute: () => rootRoute,
   path: '/reset-password',
-  validateSearch: texts('token'),
+  validateSearch: searches.resetPassword,
   component: lazyRouteComponent(() => import('./pages/account/reset-password-page.tsx'), 'ResetPasswordPage'),
 });
 const verifyEmail = createRoute({
   getParentRoute: () => rootRoute,
   path: '/verify-email',
-  validateSearch: texts('token'),
+  validateSearch: searches.verifyEmail,
   component: lazyRouteComponent(() => import('./pages/account/verify-email-page.tsx'), 'VerifyEmailPage'),
 });
 const invitation = createRoute({

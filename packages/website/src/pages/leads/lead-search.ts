@@ -1,5 +1,6 @@
 import type { LeadFilterQuery, LeadStatus } from '@leads/core/lead';
 import { neededBy, optionalSortFields, sorts } from '@leads/core/lead/sort-fields';
+import { isTime, isUuid, termOf } from '../../parameter-values.ts';
 import { statuses } from './lead-status.ts';
 
 /** The filters in the address of the list, with the names of the API. */
@@ -36,24 +37,31 @@ const filterNames = [
   'sort',
 ] as const;
 
-/** The parameters with a fixed set of values. Any other value is ignored. Only `status` can have several values. */
-const choices: Readonly<Record<string, readonly string[]>> = {
-  status: statuses,
-  source: ['crm', 'intake'],
-  callbackDue: ['true'],
-  has: optionalSortFields,
-  sort: sorts,
+const oneOf = (values: readonly string[]) => (value: string) => values.includes(value);
+
+/** The parameters that cannot have any text as their value. Only `status` can have several values. */
+const checks: Readonly<Record<string, (value: string) => boolean>> = {
+  status: oneOf(statuses),
+  user: isUuid,
+  payment: isUuid,
+  createdFrom: isTime,
+  createdTo: isTime,
+  source: oneOf(['crm', 'intake']),
+  assignee: (value) => value === 'me' || value === 'none' || isUuid(value),
+  callbackDue: oneOf(['true']),
+  has: oneOf(optionalSortFields),
+  sort: oneOf(sorts),
+  lead: isUuid,
 };
 
-/** Parses the search parameters of the address and drops unknown ones. */
+/** Parses the search parameters of the address and drops unknown parameters and invalid values. */
 export function readLeadSearch(search: Record<string, unknown>): LeadSearch {
   const found: Record<string, string> = {};
   for (const name of [...filterNames, 'lead', 'view']) {
-    const value = search[name];
-    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') continue;
-    const text = String(value).slice(0, 255);
-    const given = name === 'status' ? text.split(',') : [text];
-    const kept = given.filter((each) => each !== '' && choices[name]?.includes(each) !== false);
+    const value = termOf(search[name]);
+    if (value === undefined) continue;
+    const given = name === 'status' ? value.split(',') : [value];
+    const kept = given.filter((each) => checks[name]?.(each) !== false);
     if (kept.length > 0) found[name] = [...new Set(kept)].join(',');
   }
   const read: LeadSearch = found;

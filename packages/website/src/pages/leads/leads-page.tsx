@@ -61,7 +61,7 @@ const ImportStatusesDialog = lazyDialog(
 const ShortcutsDialog = lazyDialog(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog);
 
 export function LeadsPage() {
-  const search = route.useSearch();
+  const search = readLeadSearch(route.useSearch());
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const { data: me } = useSuspenseQuery(meQuery);

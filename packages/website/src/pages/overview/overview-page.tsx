@@ -26,7 +26,7 @@ import { Breakdown, type BreakdownRow } from './breakdown.tsx';
 import { formatDays, formatEnd, formatHour, formatNumber, stepNames } from './figures.ts';
 import { toCsv } from './overview-csv.ts';
 import { currenciesOf } from './payouts.ts';
-import { daysOf, type OverviewSearch } from './overview-search.ts';
+import { daysOf, type OverviewSearch, readOverviewSearch } from './overview-search.ts';
 import { RangePicker } from './range-picker.tsx';
 import { Steps } from './steps.tsx';
 import { Payouts, Totals } from './totals.tsx';
@@ -40,7 +40,7 @@ const FirstSteps = lazy(async () => ({ default: (await import('./first-steps.tsx
 const route = getRouteApi('/console/overview');
 
 export function OverviewPage() {
-  const search = route.useSearch();
+  const search = readOverviewSearch(route.useSearch());
   const navigate = route.useNavigate();
   const days = daysOf(search);
   const { data, error, isPending, isPlaceholderData, refetch } = useQuery(overviewQuery(days));

@@ -1,4 +1,5 @@
 import type { OverviewRange } from '../../api/overview.ts';
+import { isDay, isZone } from '../../parameter-values.ts';
 
 export const presets = ['today', '7d', '30d', '90d', 'this-month', 'last-month', '12m'] as const;
 export type Preset = (typeof presets)[number];
@@ -21,12 +22,10 @@ export function readOverviewSearch(search: Record<string, unknown>): OverviewSea
   return {
     ...(isDay(from) && isDay(to) ? { from, to } : isPreset(range) && { range }),
     ...(isDay(compareFrom) && isDay(compareTo) && { compareFrom, compareTo }),
-    ...(typeof zone === 'string' && { zone }),
+    ...(isZone(zone) && { zone }),
   };
 }
 
-const isDay = (value: unknown): value is string =>
-  typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value);
 const isPreset = (value: unknown): value is Preset => presets.includes(value as Preset);
 
 /** The time zone of the browser. */
@@ -67,20 +66,14 @@ function rangeOf(search: OverviewSearch, now: Date): OverviewRange {
 const utc = (year: number, month: number, day: number) => new Date(Date.UTC(year, month, day));
 const dayText = (date: Date) => date.toISOString().slice(0, 10);
 
-/** Returns today's date in a time zone. An unknown zone counts as UTC, because the server rejects it anyway. */
+/** Returns today's date in a time zone. */
 function todayIn(zone: string, now: Date): Date {
-  try {
-    const format = new Intl.DateTimeFormat('en', {
-      timeZone: zone,
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-    });
-    const parts = Object.fromEntries(
-      format.formatToParts(now).map(({ type, value }) => [type, Number(value)]),
-    );
-    return utc(parts['year'] ?? 0, (parts['month'] ?? 0) - 1, parts['day'] ?? 0);
-  } catch {
-    return now;
-  }
+  const format = new Intl.DateTimeFormat('en', {
+    timeZone: zone,
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+  });
+  const parts = Object.fromEntries(format.formatToParts(now).map(({ type, value }) => [type, Number(value)]));
+  return utc(parts['year'] ?? 0, (parts['month'] ?? 0) - 1, parts['day'] ?? 0);
 }

@@ -1,3 +1,4 @@
+import { isUuid, termOf } from '../../parameter-values.ts';
 import { type OverviewSearch, readOverviewSearch } from '../overview/overview-search.ts';
 
 /** The days of a statement in the address, and the publisher and the campaign if it has only one. */
@@ -8,13 +9,11 @@ export interface StatementSearch extends OverviewSearch {
 
 /** Parses the days, the publisher and the campaign from the address and drops unknown values. */
 export function readStatementSearch(search: Record<string, unknown>): StatementSearch {
-  const { user, campaignCode } = search;
+  const { user } = search;
+  const campaignCode = termOf(search['campaignCode']);
   return {
     ...readOverviewSearch(search),
-    ...(typeof user === 'string' && { user }),
-    // A code of digits is a number in the address.
-    ...((typeof campaignCode === 'string' || typeof campaignCode === 'number') && {
-      campaignCode: String(campaignCode),
-    }),
+    ...(isUuid(user) && { user }),
+    ...(campaignCode !== undefined && { campaignCode }),
   };
 }

@@ -24,7 +24,7 @@ import { RangePicker } from '../overview/range-picker.tsx';
 import { PaymentsInProgress } from '../payments/payment-parts.tsx';
 import type { Payable, PayableDays } from './pay-dialog.tsx';
 import { StatementItems, StatementTotals } from './statement-tables.tsx';
-import type { StatementSearch } from './statement-search.ts';
+import { readStatementSearch, type StatementSearch } from './statement-search.ts';
 
 const PayDialog = lazyDialog(async () => (await import('./pay-dialog.tsx')).PayDialog);
 
@@ -36,7 +36,7 @@ const pageSize = 20;
 /** What leads are worth to their publishers. A publisher sees its own statement. */
 export function StatementsPage() {
   // Payouts are usually settled by month.
-  const given = route.useSearch();
+  const given = readStatementSearch(route.useSearch());
   const search: StatementSearch = { range: 'this-month', ...given };
   const navigate = route.useNavigate();
   const { workspace } = useSuspenseQuery(meQuery).data;
