@@ -174,5 +174,13 @@ describe('on a desktop and on a phone', () => {
     await page.unroute('**/api/console/**');
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+
+    await page.route('**/api/console/order/leads?*', (route) => route.abort());
+    await page.goto('/leads');
+    await page.getByRole('alert').getByText('The server cannot be reached').waitFor();
+    expect(await page.getByText('0 leads').count()).toBe(0);
+    await page.unroute('**/api/console/order/leads?*');
+    await page.goto('/overview?range=unknown&zone=Nowhere');
+    await page.getByRole('button', { name: 'Download as CSV' }).waitFor();
   });
 });

@@ -178,7 +178,9 @@ describe('an import', () => {
     const file = join(folder, 'latin.csv');
     await writeFile(file, Buffer.from('name,phone\nZo\xeb,123\n', 'latin1'));
     await openImport(page, file);
-    await page.getByText('This file is not UTF-8').waitFor();
+    const notice = page.getByRole('alert');
+    await notice.getByText('The file is not UTF-8').waitFor();
+    expect(await notice.textContent()).not.toContain('The page has an error');
     expect(await page.getByRole('button', { name: 'Choose a CSV file' }).isVisible()).toBe(true);
   });
 });

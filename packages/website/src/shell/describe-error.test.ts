@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '../api/api-error.ts';
-import { describeError } from './describe-error.ts';
+import { describeError, isDefect } from './describe-error.ts';
+import { UserError } from './user-error.ts';
 
 test.for<[error: Error, title: string, sentences: string[]]>([
   [
@@ -48,6 +49,12 @@ test.for<[error: Error, title: string, sentences: string[]]>([
     'The page has an error',
     ['x is not a function', 'Reload the page. The error was reported to the operator of this service.'],
   ],
+  [
+    new UserError('This file cannot be imported', 'The file has no header line.'),
+    'This file cannot be imported',
+    ['The file has no header line.'],
+  ],
 ])('%s is shown as "%s" with the next step', ([error, title, sentences]) => {
   expect(describeError(error)).toEqual({ title, sentences });
+  expect(isDefect(error)).toBe(error instanceof TypeError);
 });

@@ -1,5 +1,6 @@
 import { ApiError } from '../api/api-error.ts';
 import * as texts from '../texts/index.ts';
+import { UserError } from './user-error.ts';
 
 const t = texts.common.errors;
 
@@ -9,8 +10,12 @@ export interface ErrorDescription {
   readonly sentences: readonly string[];
 }
 
+/** Whether an error is a defect of the page, which the operator must know of. */
+export const isDefect = (error: unknown) => !(error instanceof ApiError) && !(error instanceof UserError);
+
 /** Describes an error. Rejected input is described by its fields, not by the message of the API. */
 export function describeError(error: Error): ErrorDescription {
+  if (error instanceof UserError) return { title: error.title, sentences: [error.message] };
   if (!(error instanceof ApiError)) return { title: t.ofPage, sentences: [error.message, t.ofPageStep] };
   const { status, code, fields, message, hasDetail } = error;
   if (fields.length > 0) return { title: texts.common.correctInput, sentences: fields.map(reasonOf) };

@@ -1,8 +1,7 @@
 import { Alert, Button, Center, Loader, Stack, Text, Title } from '@mantine/core';
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { ApiError } from '../api/api-error.ts';
-import { describeError } from './describe-error.ts';
+import { describeError, isDefect } from './describe-error.ts';
 import { ButtonLink } from './links.tsx';
 import { reportError } from '../report-errors.ts';
 import * as texts from '../texts/index.ts';
@@ -30,13 +29,10 @@ export function NotFoundPage() {
   );
 }
 
-/** A page that cannot be shown. Errors that the service did not send are reported to its log. */
+/** A page that cannot be shown. */
 export function ErrorPage({ error: thrown }: ErrorComponentProps) {
   const router = useRouter();
   const error: Error = thrown instanceof Error ? thrown : new Error(String(thrown));
-  useEffect(() => {
-    if (!(thrown instanceof ApiError)) reportError(thrown);
-  }, [thrown]);
   return (
     <Center mih={240} p="md">
       <ErrorNotice error={error} onRetry={() => void router.invalidate()} />
@@ -47,9 +43,12 @@ export function ErrorPage({ error: thrown }: ErrorComponentProps) {
 /** Scrolls an error into view, because it may be below the fold of a long form. */
 const scrollIntoView = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' });
 
-/** An error with the next step. */
+/** An error with the next step. Defects of the page are reported to the log of the service. */
 export function ErrorNotice({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   const { title, sentences } = describeError(error);
+  useEffect(() => {
+    if (isDefect(error)) reportError(error);
+  }, [error]);
   return (
     <Alert ref={scrollIntoView} color="red" variant="light" title={title} role="alert" w="100%">
       <Stack align="flex-start" gap="sm">

@@ -9,6 +9,7 @@ import {
   statusHeaderFor,
   withHeader,
 } from './import-file.ts';
+import { UserError } from '../../shell/user-error.ts';
 
 const fileOf = (...parts: BlobPart[]) => new File(parts, 'leads.csv');
 
@@ -52,7 +53,9 @@ describe('readHead', () => {
     ['not UTF-8', ['a\nb\0\n']],
     ['has a quote that is never closed', ['a,"b']],
   ])('rejects a file with the message: %s', async (reason, parts) => {
-    await expect(readHead(fileOf(...parts))).rejects.toThrow(reason);
+    const error: unknown = await readHead(fileOf(...parts)).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(UserError);
+    expect((error as UserError).message).toContain(reason);
   });
 });
 

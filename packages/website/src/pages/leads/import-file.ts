@@ -1,5 +1,6 @@
 import { CsvReader, fromCell } from '@leads/core/csv';
 import { foldName, leadFields, type NewLeadFieldName, serviceFieldNames } from '@leads/core/lead/fields';
+import { UserError } from '../../shell/user-error.ts';
 import * as texts from '../../texts/index.ts';
 import { contactFields, isNewLeadField } from './contact-fields.ts';
 
@@ -38,6 +39,8 @@ export interface ImportFile {
   readonly bodyLine: number;
 }
 
+const unusable = (reason: string) => new UserError(texts.leads.fileUnusable, reason);
+
 const pieceBytes = 64 * 1024;
 const headBytes = 4 * pieceBytes;
 const sampleRecords = 3;
@@ -45,10 +48,10 @@ const sampleRecords = 3;
 /**
  * Reads the header and the first records of a file.
  *
- * @throws Error with a human-readable message if the file is not UTF-8 or has no header.
+ * @throws UserError if the file is not UTF-8 or has no header.
  */
 export async function readHead(file: File): Promise<ImportFile> {
-  if (!(await isUtf8(file.slice(0, headBytes)))) throw new Error(texts.leads.notUtf8);
+  if (!(await isUtf8(file.slice(0, headBytes)))) throw unusable(texts.leads.notUtf8);
   const reader = new CsvReader();
   const head = [];
   for await (const entry of readEntries(file, reader)) {
@@ -56,10 +59,10 @@ export async function readHead(file: File): Promise<ImportFile> {
     if (head.length > sampleRecords) break;
   }
   const [header, ...records] = head;
-  if (header === undefined) throw new Error(texts.leads.empty);
-  if ('fault' in header) throw new Error(texts.leads.headerFault(header.fault));
+  if (header === undefined) throw unusable(texts.leads.empty);
+  if ('fault' in header) throw unusable(texts.leads.headerFault(header.fault));
   const columns = header.cells.map((cell) => fromCell(cell).trim());
-  if (columns.every((column) => column === '')) throw new Error(texts.leads.empty);
+  if (columns.every((column) => column === '')) throw unusable(texts.leads.empty);
   const bodyOffset = records[0]?.offset ?? file.size;
   return {
     file,

@@ -10,7 +10,6 @@ import { usePreventReload } from '../../shell/use-prevent-reload.ts';
 import * as texts from '../../texts/index.ts';
 import { type ImportFile, lineInFile, readHead, rejectedLines, withHeader } from './import-file.ts';
 import classes from './leads.module.css';
-import { withReasons } from './with-reasons.ts';
 
 /* The steps of the dialogs that import a CSV file: choose the file, map its columns, read the report. */
 
@@ -262,7 +261,7 @@ export function ImportForm<Target extends string, Answer extends Report>({
             {words.cancelled}
           </Alert>
         ) : (
-          <ErrorNotice error={withReasons(upload.error)} />
+          <ErrorNotice error={upload.error} />
         ))}
       <Group justify="flex-end">
         {upload.isError && (

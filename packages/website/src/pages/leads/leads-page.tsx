@@ -38,7 +38,6 @@ import classes from './leads.module.css';
 import { useLeadList } from './use-lead-list.ts';
 import { useStatusChanges } from './use-status-changes.tsx';
 import { ViewsMenu } from './views-menu.tsx';
-import { withReasons } from './with-reasons.ts';
 import { useTitle } from '../../shell/use-title.ts';
 
 const t = texts.leads;
@@ -162,7 +161,9 @@ export function LeadsPage() {
               {t.title}
             </Title>
             <Text size="sm" c="dimmed" truncate>
-              {total.data === undefined ? t.loadedCount(leads.length) : t.count(total.data)}
+              {total.data !== undefined
+                ? t.count(total.data)
+                : list.data !== undefined && t.loadedCount(leads.length)}
             </Text>
           </Group>
           <Group gap="xs" wrap="nowrap">
@@ -247,7 +248,7 @@ export function LeadsPage() {
           </Text>
         )}
         {list.isError && list.data === undefined ? (
-          <ErrorNotice error={withReasons(list.error)} onRetry={() => void list.refetch()} />
+          <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />
         ) : list.data === undefined ? (
           <Center flex={1}>
             <PendingPage />
