@@ -109,7 +109,11 @@ describe('sign-up', () => {
     const secondReset = await visitor.account('/reset-password', { token, newPassword: 'another password' });
     expect([secondReset.status, secondReset.json()]).toEqual([
       400,
-      { success: false, error: 'validation', message: 'Invalid token' },
+      {
+        success: false,
+        error: 'validation',
+        message: 'This link was used before or has expired: ask for a new one',
+      },
     ]);
   });
 });
@@ -125,9 +129,55 @@ describe('sign-in', () => {
     for (const answer of answers) {
       expect([answer.status, answer.json()]).toEqual([
         401,
-        { success: false, error: 'unauthorized', message: 'Invalid email or password' },
+        { success: false, error: 'unauthorized', message: 'The email address or the password is wrong' },
       ]);
       expect(answer.headers['set-cookie']).toBeUndefined();
+    }
+  });
+
+  test('and other account requests name the wrong field and the fix', async () => {
+    const email = newEmail();
+    const visitor = new Visitor(service);
+    await visitor.signUp(email);
+    const organizationId = (await meOf(visitor)).workspace?.id;
+    const newPassword = 'another good phrase';
+    for (const [path, body, status, field, reason] of [
+      [
+        '/sign-up/email',
+        { name: 'Ada', email, password },
+        400,
+        'email',
+        'belongs to an account: sign in, or use another email address',
+      ],
+      [
+        '/change-password',
+        { currentPassword: 'wrong password', newPassword },
+        400,
+        'currentPassword',
+        'is wrong',
+      ],
+      ['/confirm-password', { password: 'wrong password' }, 400, 'password', 'is wrong'],
+      [
+        '/change-password',
+        { currentPassword: password, newPassword: 'password1234' },
+        400,
+        'newPassword',
+        'is easy to guess: choose another one',
+      ],
+      [
+        '/organization/invite-member',
+        { email, role: 'manager', organizationId },
+        400,
+        'email',
+        'belongs to a member of this workspace',
+      ],
+    ] as const) {
+      const answer = await visitor.send('POST', `/auth${path}`, body, { Accept: 'application/problem+json' });
+      expect([path, answer.status, answer.json<{ errors?: unknown }>().errors]).toEqual([
+        path,
+        status,
+        [{ pointer: `#/${field}`, detail: reason }],
+      ]);
     }
   });
 
@@ -272,7 +322,12 @@ describe('a second factor', () => {
     expect((await visitor.account('/two-factor/verify-totp', { code: '000000' })).status).toBe(401);
     // RFC 6238, 5.2: a code is accepted once. The next code is accepted 30 s early.
     const again = await visitor.account('/two-factor/verify-totp', { code });
-    expect([again.status, again.json()]).toEqual([401, expect.objectContaining({ message: 'Invalid code' })]);
+    expect([again.status, again.json()]).toEqual([
+      401,
+      expect.objectContaining({
+        message: 'The code is wrong or was used before: enter the current code of the app',
+      }),
+    ]);
     const nextCode = totp(secret, Date.now() + 30_000);
     expect((await visitor.account('/two-factor/verify-totp', { code: nextCode })).status).toBe(200);
     expect((await visitor.get('/me')).status).toBe(200);

@@ -133,6 +133,15 @@ describe('POST /api/v1/campaigns', () => {
       409,
       { success: false, error: 'validation', message: 'A campaign with this code already exists' },
     ]);
+    const problem = await service.send({
+      method: 'POST',
+      path,
+      headers: { ...owner.headers, Accept: 'application/problem+json' },
+      body: { code: 'ONCE', name: 'Third' },
+    });
+    expect(problem.json()).toMatchObject({
+      errors: [{ pointer: '#/code', detail: 'is used by another campaign' }],
+    });
     expect((await list(owner)).find(({ isDefault }) => isDefault)?.code).toBe('default');
     await accepted(await post(owner, { code: 'once', name: 'Second' }));
     await accepted(await post(other.owner, { code: 'ONCE', name: 'First' }));

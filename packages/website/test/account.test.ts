@@ -79,7 +79,7 @@ describe('an account', () => {
     await page.getByLabel('Email address').fill(email);
     await passwordField(page).fill('something else');
     await page.keyboard.press('Enter');
-    await page.getByText('Invalid email or password').waitFor();
+    await page.getByText('The email address or the password is wrong').waitFor();
 
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
     await page.getByRole('heading', { name: 'Choose a new password' }).waitFor();
@@ -96,14 +96,17 @@ describe('an account', () => {
     const again = await website.openPage();
     await again.goto(reset);
     await choosePassword(again, 'yet another horse');
-    await again.getByRole('alert').getByText('Invalid token').waitFor();
+    await again
+      .getByRole('alert')
+      .getByText('This link was used before or has expired: ask for a new one')
+      .waitFor();
     await expectGoodPage(again);
 
     await page.getByRole('link', { name: 'Sign in' }).click();
     await page.getByLabel('Email address').fill(email);
     await passwordField(page).fill(password);
     await page.keyboard.press('Enter');
-    await page.getByText('Invalid email or password').waitFor();
+    await page.getByText('The email address or the password is wrong').waitFor();
     await passwordField(page).fill('another horse battery');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/overview');

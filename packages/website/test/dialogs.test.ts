@@ -290,7 +290,7 @@ test(
     const enable = await checkDialog(page, 'Turn on two-factor authentication');
     await page.keyboard.type('wrong password');
     await press(page, 'Continue');
-    await enable.getByText('Invalid password').waitFor();
+    await enable.getByText('Password is wrong.').waitFor();
     await expectAccessible(page, enable, '[role="dialog"]');
     await write(page, 'Current password', 'another horse battery');
     await page.keyboard.press('Enter');

@@ -416,7 +416,7 @@ describe('an account', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Current password').first().fill('wrong password');
     await page.keyboard.press('Enter');
-    await dialog.getByText('Invalid password').waitFor();
+    await dialog.getByText('Password is wrong.').waitFor();
     await dialog.getByLabel('Current password').first().fill(password);
     await page.keyboard.press('Enter');
     await dialog.getByRole('img', { name: 'QR code' }).waitFor();
@@ -427,7 +427,7 @@ describe('an account', () => {
     await page.setViewportSize({ width: 1440, height: 600 });
     await dialog.getByLabel('Current code of the app').fill('000000');
     await page.keyboard.press('Enter');
-    const error = dialog.getByText(/Invalid.*code/i);
+    const error = dialog.getByText(/Code is wrong or was used before/);
     await error.waitFor();
     const box = await error.boundingBox();
     expect((box?.y ?? 600) + (box?.height ?? 0)).toBeLessThanOrEqual(600);
@@ -458,7 +458,7 @@ describe('an account', () => {
       await page.keyboard.type(codes[0] ?? '');
       await page.keyboard.press('Enter');
       if (isFirst) await page.waitForURL('**/overview');
-      else await page.getByText('Invalid backup code').waitFor();
+      else await page.getByText('Code is not an unused recovery code.').waitFor();
     }
     await page.getByLabel('Recovery code').fill(codes[1] ?? '');
     await press(page, 'Do not ask again on this device for 30 days', 'Space');
@@ -487,7 +487,7 @@ describe('an account', () => {
     await page.getByLabel('Current password').first().fill('wrong password');
     await page.getByLabel('New password').first().fill('a new password of mine');
     await page.getByRole('button', { name: 'Change the password' }).click();
-    await page.getByText('Invalid password').waitFor();
+    await page.getByText('Current password is wrong.').waitFor();
     await page.getByLabel('Current password').first().fill(password);
     await page.getByRole('button', { name: 'Change the password' }).click();
     await page.getByText('Your password is changed.').waitFor();
@@ -495,7 +495,7 @@ describe('an account', () => {
     await other.goto('/campaigns');
     await other.getByRole('heading', { name: 'Sign in' }).waitFor();
     await signIn(other, member.email);
-    await other.getByText('Invalid email or password').waitFor();
+    await other.getByText('The email address or the password is wrong').waitFor();
     await signIn(other, member.email, 'a new password of mine');
     await other.waitForURL('**/overview');
     expect(await page.getByText('Your password is changed.').isVisible()).toBe(true);
@@ -578,7 +578,7 @@ test('a session of more than 10 minutes needs the password before it creates a k
   const question = page.getByRole('dialog', { name: 'Confirm that it is you' });
   await question.getByLabel('Current password').first().fill('wrong password');
   await page.keyboard.press('Enter');
-  await question.getByText('Invalid password').waitFor();
+  await question.getByText('Is wrong').waitFor();
   await expectGoodPage(page);
   await question.getByLabel('Current password').first().fill(password);
   await page.keyboard.press('Enter');

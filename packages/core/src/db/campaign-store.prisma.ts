@@ -136,7 +136,10 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
         });
       } catch (error) {
         if (isUniqueViolation(error)) {
-          throw new LeadsError('conflict', { message: 'A campaign with this code already exists' });
+          throw new LeadsError('conflict', {
+            message: 'A campaign with this code already exists',
+            fields: [{ at: 'body', path: '/code', reason: 'is used by another campaign' }],
+          });
         }
         throw error;
       }
@@ -248,7 +251,10 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
         });
       } catch (error) {
         if (isUniqueViolation(error)) {
-          throw new LeadsError('conflict', { message: 'A landing page with this name already exists' });
+          throw new LeadsError('conflict', {
+            message: 'A landing page with this name already exists',
+            fields: [{ at: 'body', path: '/name', reason: 'is used by another landing page' }],
+          });
         }
         throw error;
       }

@@ -25,15 +25,20 @@ test.for<[error: Error, title: string, sentences: string[]]>([
   ],
   [
     new ApiError(403, 'This credential may not do that', [], 'email_unverified'),
-    'The server rejected the request',
+    'This is not possible',
     ['This credential may not do that'],
+  ],
+  [
+    new ApiError(401, 'The email address or the password is wrong', [], 'unauthenticated', true),
+    'The sign-in failed',
+    ['The email address or the password is wrong'],
   ],
   [
     new ApiError(404, 'Not found', [], 'not_found'),
     'Not found',
     ['It was deleted, or you have no access to it. Reload the page.'],
   ],
-  [new ApiError(409, 'The name is in use'), 'The server rejected the request', ['The name is in use']],
+  [new ApiError(409, 'The name is in use'), 'This is not possible', ['The name is in use']],
   [
     new ApiError(429, 'The rate limit is exceeded'),
     'Too many requests',

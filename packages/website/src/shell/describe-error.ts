@@ -24,6 +24,7 @@ export function describeError(error: Error): ErrorDescription {
     return { title: t.forbidden, sentences: [...(hasDetail ? [message] : []), t.askOwner] };
   }
   if (status === 404 && code === 'not_found') return { title: t.gone, sentences: [t.goneStep] };
+  if (status === 401) return { title: t.notSignedIn, sentences: [message] };
   if (status === 429) return { title: t.tooMany, sentences: [message, t.tooManyStep] };
   if (status >= 500) return { title: t.ofServer, sentences: [message, t.ofServerStep] };
   return { title: t.rejected, sentences: [message] };

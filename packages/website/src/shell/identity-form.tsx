@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form';
 import { useMutation, useSuspenseQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { account, meQuery } from '../api/account.ts';
+import { fieldErrorsOf } from '../api/client.ts';
 import * as texts from '../texts/index.ts';
 import { Dialog } from './dialog.tsx';
 import { FormActions } from './form-actions.tsx';
@@ -29,6 +30,7 @@ function IdentityForm({ onDone, onCancel }: { onDone: () => void; onCancel: () =
         : account('/confirm-password', { password: secret }),
     gcTime: 0,
     onSuccess: onDone,
+    onError: (error) => form.setErrors({ secret: Object.values(fieldErrorsOf(error))[0] }),
   });
   return (
     <form onSubmit={form.onSubmit(({ secret }) => confirm.mutate(secret))}>

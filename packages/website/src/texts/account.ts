@@ -42,7 +42,8 @@ export const account = {
   invitationFor: (email: string) => `The invitation is for ${email}.`,
   invitationForNew: (email: string) => `The invitation is for ${email}. Creating an account accepts it.`,
   invitationUnavailable: 'The invitation cannot be opened',
-  invitationGone: 'This invitation has expired. Ask for a new one.',
+  invitationGone:
+    'The invitation was accepted, declined or canceled, it has expired, or its link is incomplete. Ask for a new one.',
   invitationOther: (email: string) => `You are signed in as ${email}. Sign out to accept it.`,
   accept: 'Accept',
   decline: 'Decline',

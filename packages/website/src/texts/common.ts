@@ -24,7 +24,8 @@ export const common = {
   correctInput: 'Correct these entries',
   errors: {
     noConnection: 'No answer from the server',
-    rejected: 'The server rejected the request',
+    rejected: 'This is not possible',
+    notSignedIn: 'The sign-in failed',
     forbidden: 'You have no permission',
     askOwner: 'Ask an owner of the workspace for the permission.',
     gone: 'Not found',

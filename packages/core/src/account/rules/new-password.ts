@@ -58,14 +58,10 @@ export function newPassword({
             const { email, name } = (await getSessionFromCtx(context))?.user ?? body;
             const ownWords = ['leads', email ?? '', email?.split('@', 1)[0] ?? '', name ?? ''];
             if (isCommonPassword(password, [...ownWords, ...(name ?? '').split(/\s+/)])) {
-              throw new APIError('BAD_REQUEST', {
-                message: 'This password is easy to guess: choose another one',
-              });
+              throw new APIError('BAD_REQUEST', { code: 'EASY_PASSWORD' });
             }
             if (await isBreached(password)) {
-              throw new APIError('BAD_REQUEST', {
-                message: 'This password is known from a data breach: choose another one',
-              });
+              throw new APIError('BAD_REQUEST', { code: 'BREACHED_PASSWORD' });
             }
           }),
         },

@@ -30,7 +30,7 @@ export function recentSignIn() {
           const hash = account?.password;
           const { password } = context.body as { password: string };
           if (!hash || !(await context.context.password.verify({ hash, password }))) {
-            throw new APIError('BAD_REQUEST', { message: 'Invalid password' });
+            throw new APIError('BAD_REQUEST', { code: 'INVALID_PASSWORD' });
           }
           await renewSession(context, context.context.session);
           return context.json({ status: true });

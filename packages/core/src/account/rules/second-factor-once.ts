@@ -23,7 +23,7 @@ export function secondFactorOnce(store: Pick<AccountStore, 'countAttempt'>) {
             if (userId === undefined) return;
             const { code } = context.body as { code: string };
             const { count } = await store.countAttempt(attemptKey('totp', `${userId}:${code}`), codeMs);
-            if (count > 1) throw new APIError('UNAUTHORIZED', { message: 'Invalid code' });
+            if (count > 1) throw new APIError('UNAUTHORIZED', { code: 'INVALID_CODE' });
           }),
         },
       ],

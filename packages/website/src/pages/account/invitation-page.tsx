@@ -8,7 +8,7 @@ import { account } from '../../api/account.ts';
 import { ApiError } from '../../api/api-error.ts';
 import { call } from '../../api/client.ts';
 import { openPage } from '../../api/workspace-address.ts';
-import { ButtonLink } from '../../shell/links.tsx';
+import { AnchorLink, ButtonLink } from '../../shell/links.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { AccountCard } from './account-card.tsx';
@@ -53,7 +53,13 @@ export function InvitationPage() {
     const isGone = invitation.error instanceof ApiError && invitation.error.status === 404;
     return (
       <AccountCard title={t.invitationUnavailable}>
-        {isGone ? <Text>{t.invitationGone}</Text> : <ErrorNotice error={invitation.error} />}
+        {isGone ? (
+          <Text>{t.invitationGone}</Text>
+        ) : (
+          <ErrorNotice error={invitation.error} onRetry={() => void invitation.refetch()} />
+        )}
+        {me.data === null && <AnchorLink to="/sign-in">{t.signIn}</AnchorLink>}
+        {me.data && <AnchorLink to="/overview">{texts.common.backHome}</AnchorLink>}
       </AccountCard>
     );
   }

@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { account } from '../../api/account.ts';
+import { fieldErrorsOf } from '../../api/client.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 
@@ -19,6 +20,7 @@ export function SecondFactorForm({ onDone }: { onDone: () => Promise<void> }) {
         trustDevice,
       }),
     onSuccess: onDone,
+    onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
   return (
     <form onSubmit={form.onSubmit((values) => verify.mutate(values))}>

@@ -27,7 +27,7 @@ export function NewCampaignDialog({ onClose }: { onClose: () => void }) {
   });
   return (
     <Dialog onClose={onClose} title={t.create}>
-      <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
+      <form onSubmit={form.onSubmit((values) => create.mutate(values), create.reset)}>
         <Stack>
           <TextInput label={t.name} required maxLength={255} data-autofocus {...form.getInputProps('name')} />
           <TextInput

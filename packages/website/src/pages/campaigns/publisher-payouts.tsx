@@ -98,7 +98,7 @@ export function PublisherPayouts({ campaign: { id, payout } }: { campaign: Campa
           </Table.Tbody>
         </Table>
       )}
-      <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
+      <form onSubmit={form.onSubmit((values) => save.mutate(values), save.reset)}>
         <Stack gap="xs" mt="sm">
           <Select
             label={t.publisher}

@@ -84,7 +84,7 @@ export function WebhookDialog({
   const previewErrors = fieldErrorsOf(preview.error);
   return (
     <Dialog onClose={onClose} title={webhook === undefined ? t.create : t.editTitle} size="lg">
-      <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
+      <form onSubmit={form.onSubmit((values) => save.mutate(values), save.reset)}>
         <Stack>
           <TextInput
             label={t.url}

@@ -3,6 +3,7 @@ import { randomId } from '@mantine/hooks';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { Lead } from '@leads/core/lead';
 import { useState } from 'react';
+import { fieldErrorsOf } from '../../api/client.ts';
 import { type Assigned, assignLeads } from '../../api/leads.ts';
 import { membersQuery } from '../../api/members.ts';
 import { Dialog } from '../../shell/dialog.tsx';
@@ -59,6 +60,7 @@ export function AssignDialog({
             label={t.assignee}
             data-autofocus
             value={assigneeId}
+            error={fieldErrorsOf(error)['assigneeId']}
             data={[{ value: '', label: t.unassigned }, ...assigneeOptions(members)]}
             onChange={(event) => {
               setAssigneeId(event.currentTarget.value);
