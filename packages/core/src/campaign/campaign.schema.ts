@@ -39,7 +39,7 @@ const sentWindow = Type.Integer({
 const holdBounds = { minimum: 60, maximum: 31_536_000 } as const;
 
 const sentHoldTime = Type.Union([Type.Literal(0), Type.Integer(holdBounds)], {
-  'x-reason': `must be 0 or an integer from ${holdBounds.minimum} to ${holdBounds.maximum}`,
+  'x-reason': `must be 0 to turn the timer off, or a whole number of seconds from ${holdBounds.minimum} to ${holdBounds.maximum}`,
   description: `The hold time in seconds, ${holdBounds.minimum} to ${holdBounds.maximum}. A new lead becomes Approved after it, unless its status is changed or it is held before. 0 turns the timer off, also for leads that wait. A longer time applies to leads that wait, and a shorter one to new leads only.`,
   examples: [1_209_600],
 });

@@ -300,6 +300,7 @@ const time = (description: string) =>
   Type.Optional(
     Type.String({
       anyOf: [{ format: 'date-time' }, { format: 'date' }],
+      'x-reason': 'must be a date such as 2026-01-31, or a time such as 2026-01-31T09:30:00Z',
       description: `${description} A date without a time means 00:00 UTC of that day.`,
       examples: ['2026-01-31T09:30:00Z'],
     }),

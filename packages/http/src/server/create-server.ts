@@ -16,6 +16,7 @@ import Fastify, {
   type RawRequestDefaultExpression,
   type RawServerDefault,
   type RouteOptions,
+  type preValidationHookHandler,
 } from 'fastify';
 import type { Logger } from '../service/log.ts';
 import type { Metrics } from '../service/metrics.ts';
@@ -23,7 +24,7 @@ import type { Tracing } from '../service/span.ts';
 import { logAbortedRequests } from './aborted-requests.ts';
 import { ClientErrorAnswers } from './client-errors.ts';
 import { createErrorHandler, errorResponses } from './errors.ts';
-import { parseJsonBody } from './json-body.ts';
+import { isBodyOptional, parseJsonBody } from './json-body.ts';
 import { buildSerializer } from './response-serializers.ts';
 import { securityHeadersOf } from './security-headers.ts';
 import { createHostCheck } from './served-hosts.ts';
@@ -144,12 +145,26 @@ export function createServer(options: {
   // The responses of every route reference this schema.
   app.addSchema(Problem);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body: Buffer, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    // Many clients send this media type with each request, also without a body.
+    if (body.length === 0 && isBodyOptional(request.routeOptions.schema?.body)) {
+      done(null, undefined);
+      return;
+    }
     try {
       done(null, parseJsonBody(body));
     } catch (error) {
       done(error as LeadsError);
     }
+  });
+  app.addHook('onRoute', (route) => {
+    const body = route.schema?.body;
+    if (body === undefined || !isBodyOptional(body)) return;
+    const fill: preValidationHookHandler = (request, _reply, done) => {
+      if (request.body === undefined) request.body = {};
+      done();
+    };
+    route.preValidation = [...[route.preValidation ?? []].flat(), fill];
   });
   app.setErrorHandler(handleError);
   app.setNotFoundHandler(() => {

@@ -6,6 +6,24 @@ import { escapePointer } from './problem.ts';
 const suspectEscape = /\\u(?:0000|[dD][89a-fA-F])/;
 
 /**
+ * Returns whether a request needs no body: its route has no schema of a body, or the schema of an object that needs no
+ * field.
+ */
+export function isBodyOptional(schema: unknown): boolean {
+  if (schema === undefined) return true;
+  const {
+    type,
+    required = [],
+    minProperties = 0,
+  } = schema as {
+    readonly type?: string;
+    readonly required?: readonly string[];
+    readonly minProperties?: number;
+  };
+  return type === 'object' && required.length === 0 && minProperties === 0;
+}
+
+/**
  * Parses a JSON body. Rejects text that Postgres cannot store unchanged, at any depth: NUL, half of a surrogate pair,
  * invalid UTF-8. Code behind the parser needs no such check.
  *

@@ -74,6 +74,16 @@ describe('a validation message', () => {
     [Type.String({ pattern: '^a$' }), 'X', 'does not match the required format'],
     [Type.String({ pattern: '^a$', description: 'An a.' }), 'X', 'does not match the required format: An a.'],
     [Type.String({ pattern: '^a$', 'x-reason': 'must be an a' }), 'X', 'must be an a'],
+    [
+      Type.Union([Type.Literal(0), Type.Integer({ minimum: 60 })], { 'x-reason': 'must be 0 or more' }),
+      59,
+      'must be 0 or more',
+    ],
+    [
+      Type.Union([Type.Literal(0), Type.Integer()], { 'x-reason': 'must be 0 or more' }),
+      null,
+      'must be 0 or more',
+    ],
     // Only the errors of the branch that accepts the type of the value.
     [choice, 'X', 'must have at least 9 characters', 'must be an email address'],
     [choice, 1, 'must be a string'],

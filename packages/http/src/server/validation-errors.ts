@@ -19,8 +19,8 @@ const structuralKeywords = ['$ref', '$comment', 'id', 'items', 'nullable', 'patt
 
 /**
  * Restricts the keywords of request schemas to those with an error message. A server whose schemas use another keyword
- * does not start. Adds the keyword `x-reason`: the message for a string that does not match the schema's `pattern`,
- * such as "must end in .io".
+ * does not start. Adds the keyword `x-reason`: the message for a value that does not match the schema's `pattern` or any
+ * schema of its `anyOf`, such as "must end in .io".
  */
 export function restrictKeywords(ajv: Ajv): void {
   const known = new Set([...structuralKeywords, ...Object.keys(reasons)]);
@@ -107,7 +107,8 @@ function toFieldErrors(at: FieldError['at'], errors: readonly ErrorObject[]): Fi
     }
     // Ajv lists the errors of the branches directly before the error of the choice.
     const first = relevant.findLastIndex((each) => !isWithin(each, error)) + 1;
-    const meant = branchMeant(error, relevant.splice(first));
+    const ofBranches = relevant.splice(first);
+    const meant = ownReasonOf(error) === undefined ? branchMeant(error, ofBranches) : undefined;
     relevant.push(...(meant ?? [error]));
   }
   return relevant.map((error) => {
@@ -190,7 +191,7 @@ const reasons: Readonly<Record<string, Reason>> = {
   type: ({ params }) => `must be ${wordsOf(params['type'] as string | string[])}`,
   enum: ({ params }) => `must be ${oneOf(params['allowedValues'] as unknown[])}`,
   const: ({ params }) => `must be ${oneOf([params['allowedValue']])}`,
-  pattern: ({ parentSchema }) => patternReason(parentSchema ?? {}),
+  pattern: (error) => ownReasonOf(error) ?? patternReason(error.parentSchema?.['description']),
   format: ({ params }) => `must be ${formats[String(params['format'])] ?? `a valid ${params['format']}`}`,
   minLength: atLeast('character'),
   maxLength: atMost('character'),
@@ -202,7 +203,9 @@ const reasons: Readonly<Record<string, Reason>> = {
   uniqueItems: () => 'must not contain duplicates',
   additionalProperties: (_, at) =>
     `is not a known ${at === 'body' ? 'field' : at === 'header' ? 'header' : 'parameter'}`,
-  anyOf: ({ parentSchema, data }) => choiceReason(parentSchema?.['anyOf'] as Record<string, unknown>[], data),
+  anyOf: (error) =>
+    ownReasonOf(error) ??
+    choiceReason(error.parentSchema?.['anyOf'] as Record<string, unknown>[], error.data),
 };
 
 function reasonOf(at: FieldError['at'], error: ErrorObject): string {
@@ -213,12 +216,15 @@ function reasonOf(at: FieldError['at'], error: ErrorObject): string {
   return reasons[keyword]?.(error, at) ?? 'is not valid';
 }
 
-function patternReason(schema: Record<string, unknown>): string {
-  const { 'x-reason': reason, description } = schema as Record<string, string | undefined>;
-  if (reason !== undefined) return reason;
-  return description === undefined
-    ? 'does not match the required format'
-    : `does not match the required format: ${description}`;
+/** Returns the message that the schema itself has. */
+function ownReasonOf({ parentSchema }: ErrorObject): string | undefined {
+  return parentSchema?.['x-reason'] as string | undefined;
+}
+
+function patternReason(description: unknown): string {
+  return typeof description === 'string'
+    ? `does not match the required format: ${description}`
+    : 'does not match the required format';
 }
 
 function choiceReason(branches: readonly Record<string, unknown>[], data: unknown): string {

@@ -215,8 +215,25 @@ export async function describeProblems({ service, fixture }: { service: RunningS
         });
       }
 
-      if (schema === undefined) return;
       const json = { ...headers, 'Content-Type': 'application/json' };
+      const media = Object.keys(operation.requestBody?.content ?? { 'application/json': {} });
+      const isBodyOptional = !schema?.required?.length && schema?.['minProperties'] === undefined;
+      if (method !== 'GET' && media.includes('application/json') && isBodyOptional) {
+        test('accepts a request without a body, also if it names the media type of one', async () => {
+          const answers = await Promise.all(
+            [
+              { headers: json, body: '{}' },
+              { headers: json, body: '' },
+              { headers, body: undefined },
+            ].map((request) => service.send({ method, path, ...request })),
+          );
+          const [{ status } = { status: 400 }] = answers;
+          expect(status).not.toBe(400);
+          expect(answers.map((answer) => answer.status)).toEqual([status, status, status]);
+        });
+      }
+
+      if (schema === undefined) return;
       const example = exampleBody(operation) ?? {};
       const fields = Object.entries(schema.properties ?? {});
 
@@ -228,7 +245,7 @@ export async function describeProblems({ service, fixture }: { service: RunningS
         expect(unsupported.type).toBe('urn:leads:error:unsupported_media_type');
 
         for (const [body, detail] of [
-          ['', 'The request body is empty'],
+          ...(isBodyOptional ? [] : [['', 'The request body is empty'] as const]),
           [`{"name":"${secret}"`, 'The request body is not valid JSON'],
           [Buffer.from([0x22, 0xff, 0x22]), 'The request body is not UTF-8'],
         ] as const) {
@@ -247,6 +264,7 @@ export async function describeProblems({ service, fixture }: { service: RunningS
           );
           expect(errors).toEqual([{ pointer: '#', detail: 'must be an object' }]);
         }
+        if (isBodyOptional) return;
         expect((await expectProblem({ method, path, headers }, 400)).errors).toEqual([
           { pointer: '#', detail: 'is required' },
         ]);
