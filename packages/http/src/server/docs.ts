@@ -6,6 +6,7 @@ import { type TSchema, Type } from 'typebox';
 import type { Server } from './create-server.ts';
 import { errorResponses } from './errors.ts';
 import { type browserKeyScheme, securitySchemes } from './guards.ts';
+import { referenceRepairs } from './reference-repairs.ts';
 import { pageHeadersOf } from './security-headers.ts';
 
 const aboutErrors =
@@ -99,11 +100,14 @@ export async function docsRoutes(
 /** The example of an API key in the reference's library. No setting changes it. */
 const foreignPlaceholder = 'QUxMIFlPVVIgQkFTRSBBUkUgQkVMT05HIFRPIFVT';
 
-/** Loads the script of the API reference, compressed. The Fastify plugin of the package takes 0.2 s to load. */
+/**
+ * Loads the script of the API reference and the script that repairs it, compressed. The Fastify plugin of the package
+ * takes 0.2 s to load.
+ */
 async function loadScript(): Promise<Buffer> {
   const entry = import.meta.resolve('@scalar/fastify-api-reference');
   const script = await readFile(new URL('./js/standalone.js', entry), 'utf8');
-  return promisify(gzip)(script.replaceAll(foreignPlaceholder, 'Your API key'));
+  return promisify(gzip)(script.replaceAll(foreignPlaceholder, 'Your API key') + referenceRepairs);
 }
 
 /** Colors with enough contrast: the reference's own are too pale. The doubled class overrides the original styles. */
