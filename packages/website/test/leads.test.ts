@@ -350,6 +350,22 @@ describe('the lead list', () => {
     const chips = page.getByRole('list', { name: 'Applied filters' });
     await expect.poll(() => chips.getByRole('button').count()).toBe(3);
     expect(await findViolations(page)).toEqual([]);
+    const size = page.viewportSize();
+    const address = page.url();
+    await page.goto(`${address}&q=${'o'.repeat(80)}&lpName=spring&country=NL&source=crm&s1=click-7`);
+    await expect.poll(() => chips.getByRole('button').count()).toBe(8);
+    for (const width of [390, 768]) {
+      await page.setViewportSize({ width, height: 844 });
+      // Every chip is visible with its whole cross.
+      expect(await chips.evaluate((list) => list.scrollHeight - list.clientHeight)).toBe(0);
+      const widths = chips
+        .locator('svg')
+        .evaluateAll((icons) => icons.map((icon) => icon.getBoundingClientRect().width));
+      expect(Math.min(...(await widths))).toBe(14);
+      await screenshot(page, `leads-chips-${width}`);
+    }
+    if (size !== null) await page.setViewportSize(size);
+    await page.goto(address);
     await chips.getByRole('button', { name: 'Remove the filter Status: On hold' }).click();
     await page.waitForURL((url) => url.searchParams.get('status') === 'Paid');
     await page.getByText('1 lead', { exact: true }).waitFor();
@@ -395,6 +411,26 @@ describe('the lead list', () => {
       (await grid(of).getByRole('columnheader', { name }).boundingBox())?.width ?? 0;
     expect(await widthOf(page, 'Phone')).toBeCloseTo(300, -1);
     await rowOf(page, 'Person 0000').getByText('Test Person').waitFor();
+    // The columns depend on the width of the list, not on that of the window. A card shows further columns in a line.
+    const campaignHead = grid(page).getByRole('columnheader', { name: 'Campaign' });
+    for (const [width, hasColumns] of [
+      [390, false],
+      [1000, true],
+      [768, false],
+      [1440, true],
+      [1100, false],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 });
+      // From here on, the panel is beside the list.
+      if (width === 1440) await rowOf(page, 'Person 0000').getByRole('link').click();
+      await expect.poll(() => campaignHead.isVisible()).toBe(hasColumns);
+      const further = rowOf(page, 'Person 0001').getByText('Publisher Test Person Campaign DEMO');
+      await expect.poll(() => further.isVisible()).toBe(!hasColumns);
+      expect(await findViolations(page, { within: 'main' })).toEqual([]);
+      await screenshot(page, `leads-width-${width}`);
+    }
+    await page.goBack();
+    await page.setViewportSize({ width: 1440, height: 900 });
     // The browser keeps the columns.
     await page.reload();
     await rowOf(page, 'Person 0000').waitFor();
@@ -522,7 +558,7 @@ describe('the lead list', () => {
     expect(await findViolations(page)).toEqual([]);
     await screenshot(page, 'leads-compact');
     await page.setViewportSize({ width: 390, height: 844 });
-    await expect.poll(() => heightOf('Person 0000')).toBe(52);
+    await expect.poll(() => heightOf('Person 0000')).toBe(70);
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto('/campaigns');
     const cell = page.getByRole('cell').first();

@@ -104,7 +104,8 @@ export const leads = {
   } satisfies Readonly<Record<LeadColumn, string>>,
   editColumns: 'Columns',
   columnsTitle: 'Columns of the list',
-  columnsLead: 'On a phone, the list shows name, phone number, status and time only.',
+  columnsLead:
+    'A list narrower than 600 pixels, as on a phone, has cards. They show further columns in up to two lines.',
   shownColumn: (column: string) => `Show ${column}`,
   moveUp: (column: string) => `Move ${column} up`,
   moveDown: (column: string) => `Move ${column} down`,

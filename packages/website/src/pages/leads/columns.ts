@@ -80,6 +80,13 @@ const requested: ReadonlySet<LeadColumn> = new Set([
 /** Whether a column needs a request. */
 export const needsRequest = ({ names }: Columns) => names.some((name) => requested.has(name));
 
+/** The columns that have a place of their own in a card. */
+const mainColumns = ['status', 'name', 'phone', 'createdAt', 'updatedAt'] as const satisfies LeadColumn[];
+/** The columns that a card shows in its further lines. */
+export type FurtherColumn = Exclude<LeadColumn, (typeof mainColumns)[number]>;
+export const isFurther = (column: LeadColumn): column is FurtherColumn =>
+  !(mainColumns as readonly LeadColumn[]).includes(column);
+
 const ofManagers: ReadonlySet<LeadColumn> = new Set(['user', 'assignee', 'callbackAt']);
 /** Returns the columns that a role sees. */
 export const visibleColumns = (names: readonly LeadColumn[], role: MemberRole): readonly LeadColumn[] =>

@@ -1,5 +1,4 @@
 import { Button, Center, Group, Loader, Text } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
@@ -29,9 +28,10 @@ import { type Density, useDensity } from '../../shell/density.ts';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { useNow } from '../../shell/time.ts';
+import { useIsNarrower } from '../../shell/use-is-narrower.ts';
 import * as texts from '../../texts/index.ts';
 import { BulkBar } from './bulk-bar.tsx';
-import { type Columns, layoutOf, needsRequest } from './columns.ts';
+import { type Columns, isFurther, layoutOf, needsRequest } from './columns.ts';
 import { LeadHeads } from './lead-heads.tsx';
 import { LeadRow, type RowAction, rowId } from './lead-row.tsx';
 import { countFilters, defaultSort, type LeadFilters, type LeadSort } from './lead-search.ts';
@@ -49,11 +49,15 @@ const JobDialog = lazyDialog(async () => (await import('./job-dialog.tsx')).JobD
 
 /** The list fetches the next page when the user is this many rows from the last loaded row. */
 const ahead = 100;
-/** The heights of a row and, on a phone, of a card, in pixels. */
+/** Where the list is narrower, in pixels, each lead is a card. The five usual columns of a medium window have 728. */
+const cardWidth = 600;
+/** The heights of a row and of a card, in pixels. */
 const rowHeights: Readonly<Record<Density, { readonly row: number; readonly card: number }>> = {
   comfortable: { row: 42, card: 60 },
   compact: { row: 32, card: 52 },
 };
+/** The height of a line with further columns of a card, in pixels. */
+const furtherHeight = 18;
 const nothing: ReadonlySet<string> = new Set();
 
 /** The list of leads. It renders only the visible rows. */
@@ -85,10 +89,12 @@ export function LeadList({
   columns: Columns;
   onResize: (column: LeadColumn, width: number) => void;
 }) {
-  const isNarrow = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
+  const frame = useRef<HTMLDivElement>(null);
+  const hasCards = useIsNarrower(frame, cardWidth);
   const [density] = useDensity();
-  const height = rowHeights[density][isNarrow ? 'card' : 'row'];
-  const headHeight = isNarrow ? 36 : 40;
+  const furtherLines = Math.min(2, Math.ceil(columns.names.filter(isFurther).length / 3));
+  const height = hasCards ? rowHeights[density].card + furtherLines * furtherHeight : rowHeights[density].row;
+  const headHeight = hasCards ? 36 : 40;
   const [activeId, setActiveId] = useState<string>();
   const [listed, setListed] = useState(leads);
   const [selected, setSelected] = useState(nothing);
@@ -322,7 +328,9 @@ export function LeadList({
 
   return (
     <div
+      ref={frame}
       className={classes['frame']}
+      data-cards={hasCards || undefined}
       aria-busy={isPlaceholderData}
       style={{ '--row-columns': layout.template, '--row-width': `${layout.minWidth}px` } as CSSProperties}
     >
@@ -450,6 +458,7 @@ export function LeadList({
                 time={time}
                 nowMs={nowMs}
                 columns={columns.names}
+                isCard={hasCards}
                 campaign={campaignNames.get(lead.campaignId) ?? ''}
                 user={userNames.get(lead.userId) ?? ''}
                 values={values.get(lead.id)}

@@ -4,6 +4,7 @@ import type { LeadColumn } from '@leads/core/lead/view-columns';
 import { memo } from 'react';
 import type { ColumnValues } from '../../api/leads.ts';
 import * as texts from '../../texts/index.ts';
+import { type FurtherColumn, isFurther } from './columns.ts';
 import { statusOf } from './lead-status.ts';
 import classes from './leads.module.css';
 import { StatusIcon } from './status-icon.tsx';
@@ -29,6 +30,8 @@ export interface LeadRowProps {
   readonly time: 'createdAt' | 'updatedAt';
   readonly nowMs: number;
   readonly columns: readonly LeadColumn[];
+  /** Whether the row is a card. */
+  readonly isCard: boolean;
   readonly campaign: string;
   /** The name of the user that the lead belongs to. */
   readonly user: string;
@@ -78,14 +81,15 @@ export const LeadRow = memo(function LeadRow(props: LeadRowProps) {
           </label>
         )}
       </span>
-      {columns.map((column) => (
-        <Cell key={column} column={column} {...props} />
-      ))}
+      {columns.map(
+        (column) => !(props.isCard && isFurther(column)) && <Cell key={column} column={column} {...props} />,
+      )}
+      {props.isCard && <FurtherCell {...props} />}
     </div>
   );
 });
 
-/** One cell of a row. On a phone, a row is a card with four of them. */
+/** One cell of a row. In a narrow list, a row is a card with four of them. */
 function Cell({ column, ...props }: LeadRowProps & { readonly column: LeadColumn }) {
   const { lead, time, columns, nowMs, values } = props;
   if (column === 'status') {
@@ -125,31 +129,30 @@ function Cell({ column, ...props }: LeadRowProps & { readonly column: LeadColumn
     );
   }
   if (column === 'payout') {
-    const payout = values?.payout;
     return (
       <span
         role="gridcell"
-        className={`${classes['cell']} ${classes['onlyTable']} ${classes['amount']}`}
-        title={payout && texts.payouts.meanings[statusOf(lead)]}
+        className={`${classes['cell']} ${classes['amount']}`}
+        title={values?.payout && texts.payouts.meanings[statusOf(lead)]}
       >
-        {payout && formatMoney(payout)}
+        {textOf(column, props)}
       </span>
     );
   }
   if (column === 'approveAt' || column === 'callbackAt') {
     const due = values?.[column];
     return (
-      <span role="gridcell" className={`${classes['cell']} ${classes['onlyTable']} ${classes['dim']}`}>
+      <span role="gridcell" className={`${classes['cell']} ${classes['dim']}`}>
         {due !== undefined && (
           <time dateTime={due} title={exactTime(due)}>
-            {relativeTime(due, nowMs)}
+            {textOf(column, props)}
           </time>
         )}
       </span>
     );
   }
   const text = textOf(column, props);
-  const look = column === 'phone' ? classes['phoneCell'] : classes['onlyTable'];
+  const look = column === 'phone' ? classes['phoneCell'] : '';
   const isCode = column === 'id' || column === 'ip';
   return (
     <span
@@ -163,13 +166,37 @@ function Cell({ column, ...props }: LeadRowProps & { readonly column: LeadColumn
   );
 }
 
+/** The further columns of a card, in at most two lines. */
+function FurtherCell(props: LeadRowProps) {
+  const further = props.columns.filter(isFurther).flatMap((column) => {
+    const text = textOf(column, props);
+    return text === '' ? [] : [[t.columnNames[column], text] as const];
+  });
+  return (
+    <span
+      role="gridcell"
+      className={classes['furtherCell']}
+      title={further.map(([label, text]) => `${label}: ${text}`).join('\n')}
+    >
+      {further.map(([label, text]) => (
+        <span key={label}>
+          <span className={classes['dim']}>{label}</span> <bdi>{text}</bdi>{' '}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+/** Returns a column as text; empty without a value, and until it is loaded. */
 function textOf(
-  column: Exclude<
-    LeadColumn,
-    'status' | 'name' | 'createdAt' | 'updatedAt' | 'payout' | 'approveAt' | 'callbackAt'
-  >,
-  { lead, campaign, user, assignee, values }: LeadRowProps,
+  column: FurtherColumn | 'phone',
+  { lead, campaign, user, assignee, values, nowMs }: LeadRowProps,
 ): string {
+  if (column === 'payout') return values?.payout === undefined ? '' : formatMoney(values.payout);
+  if (column === 'approveAt' || column === 'callbackAt') {
+    const due = values?.[column];
+    return due === undefined ? '' : relativeTime(due, nowMs);
+  }
   if (column === 'campaign') return campaign;
   if (column === 'user') return user;
   if (column === 'assignee') return assignee;
