@@ -3,7 +3,7 @@ import type { TestWorkspace } from '@leads/test-kit/fixture';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
-import { type Website, openWebsite } from './website.ts';
+import { type Website, openWebsite, screenshot } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -184,19 +184,39 @@ test('the table of campaigns shows figures and warnings, sorts and searches, and
   await campaign(page, 'OLD').getByText('1 landing page still mapped').waitFor();
   await expectGoodEverywhere(page, 'campaigns-table');
   const size = page.viewportSize();
-  await page.setViewportSize({ width: 390, height: 844 });
-  const rightEdge = async () => {
-    const header = await page.getByRole('columnheader', { name: 'Approve rate' }).boundingBox();
-    return header === null ? undefined : header.x + header.width;
-  };
-  // A phone shows figures without scrolling, once the animation of the navigation has ended.
-  await expect.poll(rightEdge).toBeLessThan(390);
-  if (size !== null) await page.setViewportSize(size);
-
+  // Where the table has no room, cards show all of it without scrolling.
+  for (const width of [768, 390]) {
+    await page.setViewportSize({ width, height: 844 });
+    const card = page.getByRole('listitem').and(campaign(page, 'QUIET'));
+    const parts = [
+      card.getByText('Active'),
+      card.getByText('No lead for 9 days'),
+      card.getByRole('button', { name: 'More for QUIET' }),
+      card.getByText('5', { exact: true }),
+    ];
+    await expect
+      .poll(async () => {
+        const boxes = await Promise.all(parts.map((part) => part.boundingBox()));
+        return boxes.every((box) => box !== null && box.x >= 0 && box.x + box.width <= width);
+      })
+      .toBe(true);
+    expect(await page.getByRole('table', { name: 'Campaigns' }).count()).toBe(0);
+    await expectGoodPage(page);
+    await screenshot(page, `campaigns-${width}`);
+  }
   const order = () =>
     page
       .locator('[data-campaign]')
       .evaluateAll((rows) => rows.map((row) => row.getAttribute('data-campaign')));
+  await page.getByRole('combobox', { name: 'Sort by' }).click();
+  await page.getByRole('option', { name: 'Leads', exact: true }).click();
+  expect((await order())[0]).toBe('QUIET');
+  await page.getByRole('button', { name: 'Reverse the order' }).click();
+  expect((await order()).at(-1)).toBe('QUIET');
+  await page.getByRole('combobox', { name: 'Sort by' }).click();
+  await page.getByRole('option', { name: 'Last 7 days', exact: true }).click();
+  if (size !== null) await page.setViewportSize(size);
+
   expect((await order())[0]).toBe('BUSY');
   await page.getByRole('button', { name: 'Leads', exact: true }).click();
   expect((await order()).slice(0, 2)).toEqual(['QUIET', 'BUSY']);
@@ -226,9 +246,15 @@ test('the table of campaigns shows figures and warnings, sorts and searches, and
   await section('Integrations')
     .getByText('1 webhook or postback reports the leads of all campaigns.')
     .waitFor();
-  await expectGoodEverywhere(page, 'campaign');
+  // A long name without spaces does not make the page scroll sideways.
+  const long = 'W'.repeat(120);
+  await website.fixture.sql('UPDATE campaign SET name = $2 WHERE id = $1', [busy, long]);
   await page.reload();
-  await page.getByRole('heading', { level: 1, name: 'BUSY' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: long }).waitFor();
+  await expectGoodEverywhere(page, 'campaign');
+  await page.goto('/campaigns');
+  await page.getByRole('link', { name: long }).waitFor();
+  await expectGoodEverywhere(page, 'campaigns-long-name');
 
   // The campaign of another workspace does not exist.
   const stranger = await website.openSignedIn();

@@ -257,7 +257,7 @@ test('the main tasks can be done with the keyboard at 400 % zoom, and nothing co
   await use('Create');
   await use('I have stored it');
   await page.getByText('Shop', { exact: true }).waitFor();
-  await open('/campaigns', 'Approve rate');
+  await open('/campaigns', 'Sort by');
   await open('/overview', 'Open the navigation');
   await page.keyboard.press('Enter');
   await use('Statements');

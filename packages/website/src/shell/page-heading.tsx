@@ -7,7 +7,7 @@ export function PageHeading({ title, children }: { title: string; children?: Rea
   useTitle(title);
   return (
     <Group justify="space-between" mb="md" gap="sm">
-      <Title order={1} size="h2">
+      <Title order={1} size="h2" miw={0} style={{ overflowWrap: 'anywhere' }}>
         {title}
       </Title>
       <Group gap="xs">{children}</Group>

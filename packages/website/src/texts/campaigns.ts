@@ -49,6 +49,8 @@ export const campaigns = {
   state: 'State',
   lastWeek: 'Last 7 days',
   approveRate: 'Approve rate',
+  sortBy: 'Sort by',
+  reverse: 'Reverse the order',
   lastLead: 'Last lead',
   twoWeeks: 'Last 14 days',
   actions: 'Actions',

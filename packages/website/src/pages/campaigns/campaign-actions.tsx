@@ -22,50 +22,77 @@ const changes: Readonly<Record<Change, CampaignChanges>> = {
   default: { isDefault: true },
 };
 
+/** The dialogs that the menu of a campaign opens. */
+export type CampaignDialogName = 'integration' | Change;
+
 /** The menu of a campaign, and the dialogs that it opens. */
 export function CampaignActions({ campaign }: { campaign: CampaignView }) {
-  const queryClient = useQueryClient();
-  const [dialog, setDialog] = useState<'integration' | Change>();
-  const close = () => setDialog(undefined);
-  const { id, name, status, isDefault } = campaign;
+  const [dialog, setDialog] = useState<CampaignDialogName>();
   return (
     <>
-      <Menu position="bottom-end" width={220}>
-        <Menu.Target>
-          <ActionIcon variant="default" size="var(--control-height)" aria-label={t.actionsOf(name)}>
-            <IconDots size={16} aria-hidden />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={() => setDialog('integration')}>{t.integrationPage}</Menu.Item>
-          {status === 'active' && !isDefault && (
-            <>
-              <Menu.Item onClick={() => setDialog('default')}>{t.makeDefault}</Menu.Item>
-              <Menu.Item onClick={() => setDialog('paused')}>{t.pause}</Menu.Item>
-            </>
-          )}
-          {status === 'paused' && <Menu.Item onClick={() => setDialog('active')}>{t.resume}</Menu.Item>}
-          {status !== 'archived' && !isDefault && (
-            <Menu.Item onClick={() => setDialog('archived')}>{t.archive}</Menu.Item>
-          )}
-          {status === 'archived' && <Menu.Item onClick={() => setDialog('active')}>{t.restore}</Menu.Item>}
-        </Menu.Dropdown>
-      </Menu>
-      {dialog === 'integration' && <IntegrationDialog campaign={campaign} onClose={close} />}
-      {dialog !== undefined && dialog !== 'integration' && (
-        <ConfirmDialog
-          title={t.changeTitles[dialog]}
-          action={t.changeActions[dialog]}
-          color={dialog === 'archived' ? 'red.9' : 'petrol'}
-          onClose={close}
-          onConfirm={async () => {
-            await updateCampaign(id, changes[dialog]);
-            await queryClient.invalidateQueries({ queryKey: campaignsQuery.queryKey });
-          }}
-        >
-          <Text size="sm">{t.changeLeads[dialog]}</Text>
-        </ConfirmDialog>
+      <CampaignMenu campaign={campaign} onChoose={setDialog} />
+      {dialog !== undefined && (
+        <CampaignDialog campaign={campaign} name={dialog} onClose={() => setDialog(undefined)} />
       )}
     </>
+  );
+}
+
+export function CampaignMenu({
+  campaign: { name, status, isDefault },
+  onChoose,
+}: {
+  campaign: CampaignView;
+  onChoose: (dialog: CampaignDialogName) => void;
+}) {
+  return (
+    <Menu position="bottom-end" width={220}>
+      <Menu.Target>
+        <ActionIcon variant="default" size="var(--control-height)" aria-label={t.actionsOf(name)}>
+          <IconDots size={16} aria-hidden />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => onChoose('integration')}>{t.integrationPage}</Menu.Item>
+        {status === 'active' && !isDefault && (
+          <>
+            <Menu.Item onClick={() => onChoose('default')}>{t.makeDefault}</Menu.Item>
+            <Menu.Item onClick={() => onChoose('paused')}>{t.pause}</Menu.Item>
+          </>
+        )}
+        {status === 'paused' && <Menu.Item onClick={() => onChoose('active')}>{t.resume}</Menu.Item>}
+        {status !== 'archived' && !isDefault && (
+          <Menu.Item onClick={() => onChoose('archived')}>{t.archive}</Menu.Item>
+        )}
+        {status === 'archived' && <Menu.Item onClick={() => onChoose('active')}>{t.restore}</Menu.Item>}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+export function CampaignDialog({
+  campaign,
+  name,
+  onClose,
+}: {
+  campaign: CampaignView;
+  name: CampaignDialogName;
+  onClose: () => void;
+}) {
+  const queryClient = useQueryClient();
+  if (name === 'integration') return <IntegrationDialog campaign={campaign} onClose={onClose} />;
+  return (
+    <ConfirmDialog
+      title={t.changeTitles[name]}
+      action={t.changeActions[name]}
+      color={name === 'archived' ? 'red.9' : 'petrol'}
+      onClose={onClose}
+      onConfirm={async () => {
+        await updateCampaign(campaign.id, changes[name]);
+        await queryClient.invalidateQueries({ queryKey: campaignsQuery.queryKey });
+      }}
+    >
+      <Text size="sm">{t.changeLeads[name]}</Text>
+    </ConfirmDialog>
   );
 }

@@ -1,13 +1,16 @@
 import type { CampaignStatus, LandingPageView } from '@leads/core/campaign';
 import type { CampaignFigures } from '@leads/core/overview';
-import { Button, Code, Group, Stack, Table, Text } from '@mantine/core';
-import { useState } from 'react';
+import { ActionIcon, Button, Code, Group, Select, Stack, Table, Text } from '@mantine/core';
+import { type DragEvent, useRef, useState } from 'react';
+import { IconArrowDown, IconArrowUp } from '../../shell/icons.tsx';
 import { AnchorLink } from '../../shell/links.tsx';
+import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { SortableHeader, useSortedRows } from '../../shell/sortable-table.tsx';
+import { useIsNarrower } from '../../shell/use-is-narrower.ts';
 import * as texts from '../../texts/index.ts';
 import { formatRate } from '../overview/figures.ts';
-import { CampaignActions } from './campaign-actions.tsx';
+import { CampaignDialog, type CampaignDialogName, CampaignMenu } from './campaign-actions.tsx';
 import { CampaignState, CampaignWarnings } from './campaign-state.tsx';
 import { readDraggedPage } from './dragged-page.ts';
 import { Sparkline } from './sparkline.tsx';
@@ -18,6 +21,8 @@ const t = texts.campaigns;
 const named = 3;
 /** The number of campaigns shown at first, and added by each "show more". */
 const pageSize = 50;
+/** Where the page is narrower, in pixels, each campaign is a card. */
+const cardWidth = 900;
 /** The last days (UTC) that are counted together. */
 const weekDays = 7;
 
@@ -45,43 +50,105 @@ interface CampaignsTableProps {
   readonly onDropPage: (id: string, campaign: CampaignFigures) => void;
 }
 
-/** The campaigns with their figures, one row each. On a narrow screen, the first figures fit, and the table scrolls. */
+const columns: readonly (readonly [Column, string])[] = [
+  ['name', t.campaign],
+  ['week', t.lastWeek],
+  ['approveRate', t.approveRate],
+  ['total', texts.common.leads],
+  ['status', t.state],
+  ['lastLeadAt', t.lastLead],
+];
+const textColumns: ReadonlySet<Column> = new Set(['name', 'status']);
+
+/** The campaigns with their figures, one row each. Where a table has no room, each campaign is a card. */
 export function CampaignsTable({ campaigns, ...props }: CampaignsTableProps) {
   const [limit, setLimit] = useState(pageSize);
+  const frame = useRef<HTMLDivElement>(null);
+  const hasCards = useIsNarrower(frame, cardWidth);
+  // The dialogs belong to the table, because a row ends when the window gets another width.
+  const [dialog, setDialog] = useState<{ readonly id: string; readonly name: CampaignDialogName }>();
+  const chosen = campaigns.find(({ id }) => id === dialog?.id);
   const { sorted, sort, sortBy } = useSortedRows<CampaignFigures, Column>(campaigns, valueOf, {
     by: 'week',
     isDescending: true,
   });
-  const header = (by: Column, label: string, isText = false) => (
-    <SortableHeader label={label} by={by} isText={isText} sort={sort} onSort={sortBy} />
-  );
+  const shown = sorted.slice(0, limit);
   return (
-    <Stack gap="xs">
-      <Table.ScrollContainer
-        minWidth={1060}
-        scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'group', 'aria-label': t.title } }}
-      >
-        <Table verticalSpacing={8} horizontalSpacing={10} fz="sm">
-          <Table.Thead>
-            <Table.Tr>
-              {header('name', t.campaign, true)}
-              {header('week', t.lastWeek)}
-              {header('approveRate', t.approveRate)}
-              {header('total', texts.common.leads)}
-              {header('status', t.state, true)}
-              {header('lastLeadAt', t.lastLead)}
-              <Table.Th scope="col">{t.twoWeeks}</Table.Th>
-              <Table.Th scope="col">{t.landingPagesOf}</Table.Th>
-              {props.isManaging && <Table.Th scope="col">{t.actions}</Table.Th>}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {sorted.slice(0, limit).map((campaign) => (
-              <CampaignRow key={campaign.id} campaign={campaign} {...props} />
+    <Stack gap="xs" ref={frame}>
+      {hasCards ? (
+        <>
+          <Group gap="xs">
+            <Select
+              w={200}
+              aria-label={t.sortBy}
+              allowDeselect={false}
+              value={sort.by}
+              onChange={(by) => by !== null && sortBy(by, textColumns.has(by))}
+              data={columns.map(([value, label]) => ({ value, label }))}
+            />
+            <ActionIcon
+              variant="default"
+              size="var(--control-height)"
+              aria-label={t.reverse}
+              onClick={() => sortBy(sort.by, textColumns.has(sort.by))}
+            >
+              {sort.isDescending ? (
+                <IconArrowDown size={16} aria-hidden />
+              ) : (
+                <IconArrowUp size={16} aria-hidden />
+              )}
+            </ActionIcon>
+          </Group>
+          <RecordList label={t.title}>
+            {shown.map((campaign) => (
+              <CampaignCard
+                key={campaign.id}
+                campaign={campaign}
+                onChoose={(name) => setDialog({ id: campaign.id, name })}
+                {...props}
+              />
             ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+          </RecordList>
+        </>
+      ) : (
+        <Table.ScrollContainer
+          minWidth={1060}
+          scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'group', 'aria-label': t.title } }}
+        >
+          <Table verticalSpacing={8} horizontalSpacing={10} fz="sm">
+            <Table.Thead>
+              <Table.Tr>
+                {columns.map(([by, label]) => (
+                  <SortableHeader
+                    key={by}
+                    label={label}
+                    by={by}
+                    isText={textColumns.has(by)}
+                    sort={sort}
+                    onSort={sortBy}
+                  />
+                ))}
+                <Table.Th scope="col">{t.twoWeeks}</Table.Th>
+                <Table.Th scope="col">{t.landingPagesOf}</Table.Th>
+                {props.isManaging && <Table.Th scope="col">{t.actions}</Table.Th>}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {shown.map((campaign) => (
+                <CampaignRow
+                  key={campaign.id}
+                  campaign={campaign}
+                  onChoose={(name) => setDialog({ id: campaign.id, name })}
+                  {...props}
+                />
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+      {dialog !== undefined && chosen !== undefined && (
+        <CampaignDialog campaign={chosen} name={dialog.name} onClose={() => setDialog(undefined)} />
+      )}
       {sorted.length > limit && (
         <Button variant="default" onClick={() => setLimit(limit + pageSize)}>
           {t.moreCampaigns(sorted.length - limit)}
@@ -91,65 +158,98 @@ export function CampaignsTable({ campaigns, ...props }: CampaignsTableProps) {
   );
 }
 
-/** The width of a column on a phone, whose other columns take the rest of the table. */
-const narrow = (width: number) => ({ base: width, sm: 'auto' });
+interface CampaignProps extends Omit<CampaignsTableProps, 'campaigns'> {
+  readonly campaign: CampaignFigures;
+  readonly onChoose: (dialog: CampaignDialogName) => void;
+}
 
-function CampaignRow({
-  campaign,
-  landingPages,
-  isComplete,
-  isManaging,
-  onDropPage,
-}: Omit<CampaignsTableProps, 'campaigns'> & { campaign: CampaignFigures }) {
+/** Returns the properties of an element on which landing pages can be dropped. */
+function useDropTarget({ campaign, isManaging, onDropPage }: CampaignProps) {
   const [isOver, setIsOver] = useState(false);
-  const { id, code, name, status } = campaign;
-  const takesPages = isManaging && status !== 'archived';
-  const own = landingPages?.filter(({ campaignId }) => campaignId === id);
+  const takesPages = isManaging && campaign.status !== 'archived';
+  return {
+    'data-campaign': campaign.code,
+    style: { outline: isOver ? '2px solid var(--mantine-primary-color-filled)' : 'none' },
+    onDragOver: (event: DragEvent) => {
+      if (!takesPages || readDraggedPage(event) === undefined) return;
+      // By default, the browser rejects drops.
+      event.preventDefault();
+      setIsOver(true);
+    },
+    onDragLeave: () => setIsOver(false),
+    onDrop: (event: DragEvent) => {
+      setIsOver(false);
+      const page = readDraggedPage(event);
+      if (!takesPages || page === undefined) return;
+      event.preventDefault();
+      onDropPage(event.dataTransfer.getData(page), campaign);
+    },
+  };
+}
+
+/** Returns the names of the first landing pages of a campaign, and the number of the others. */
+function pagesOf({ campaign, landingPages, isComplete }: CampaignProps): string {
+  const own = landingPages?.filter(({ campaignId }) => campaignId === campaign.id);
   const names = own?.slice(0, named).map((page) => page.name) ?? [];
   const rest = (campaign.landingPages ?? own?.length ?? 0) - names.length;
-  const noNames = own === undefined ? texts.common.loading : isComplete ? t.none : t.notLoaded;
+  if (names.length > 0) return [names.join(', '), rest > 0 ? t.more(rest) : ''].join(' ').trim();
+  if (own === undefined) return texts.common.loading;
+  return isComplete ? t.none : t.notLoaded;
+}
+
+function CampaignName({ campaign: { id, name, code } }: Pick<CampaignProps, 'campaign'>) {
+  return (
+    <div>
+      <AnchorLink to="/campaigns/$id" params={{ id }} fw={600} style={{ overflowWrap: 'anywhere' }}>
+        {name}
+      </AnchorLink>
+      {name !== code && (
+        <div>
+          <Code style={{ overflowWrap: 'anywhere' }}>{code}</Code>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function CampaignCard(props: CampaignProps) {
+  const { campaign, isManaging, onChoose } = props;
+  return (
+    <RecordRow
+      {...useDropTarget(props)}
+      title={
+        <>
+          <CampaignName campaign={campaign} />
+          <CampaignState campaign={campaign} />
+        </>
+      }
+      facts={[
+        [t.lastWeek, lastWeekOf(campaign).toLocaleString('en')],
+        [t.approveRate, formatRate(campaign.approveRate)],
+        [texts.common.leads, campaign.total.toLocaleString('en')],
+        [t.lastLead, <RelativeTime key="lastLead" at={campaign.lastLeadAt} />],
+        [t.landingPagesOf, pagesOf(props)],
+      ]}
+      {...(isManaging && { actions: <CampaignMenu campaign={campaign} onChoose={onChoose} /> })}
+    >
+      <Stack gap={4} align="flex-start">
+        <CampaignWarnings campaign={campaign} />
+        <Sparkline days={campaign.days} />
+      </Stack>
+    </RecordRow>
+  );
+}
+
+function CampaignRow(props: CampaignProps) {
+  const { campaign, isManaging, onChoose } = props;
   const numbers = { ta: 'right', style: { fontVariantNumeric: 'tabular-nums' } } as const;
   return (
-    <Table.Tr
-      data-campaign={code}
-      style={{ outline: isOver ? '2px solid var(--mantine-primary-color-filled)' : 'none' }}
-      onDragOver={(event) => {
-        if (!takesPages || readDraggedPage(event) === undefined) return;
-        // By default, the browser rejects drops.
-        event.preventDefault();
-        setIsOver(true);
-      }}
-      onDragLeave={() => setIsOver(false)}
-      onDrop={(event) => {
-        setIsOver(false);
-        const page = readDraggedPage(event);
-        if (!takesPages || page === undefined) return;
-        event.preventDefault();
-        onDropPage(event.dataTransfer.getData(page), campaign);
-      }}
-    >
-      <Table.Th
-        scope="row"
-        fw={400}
-        w={narrow(120)}
-        miw={{ base: 110, sm: 180 }}
-        maw={{ base: 130, sm: 320 }}
-      >
-        <AnchorLink to="/campaigns/$id" params={{ id }} fw={600} style={{ overflowWrap: 'anywhere' }}>
-          {name}
-        </AnchorLink>
-        {name !== code && (
-          <div>
-            <Code style={{ overflowWrap: 'anywhere' }}>{code}</Code>
-          </div>
-        )}
+    <Table.Tr {...useDropTarget(props)}>
+      <Table.Th scope="row" fw={400} miw={180} maw={320}>
+        <CampaignName campaign={campaign} />
       </Table.Th>
-      <Table.Td {...numbers} w={narrow(105)}>
-        {lastWeekOf(campaign).toLocaleString('en')}
-      </Table.Td>
-      <Table.Td {...numbers} w={narrow(105)}>
-        {formatRate(campaign.approveRate)}
-      </Table.Td>
+      <Table.Td {...numbers}>{lastWeekOf(campaign).toLocaleString('en')}</Table.Td>
+      <Table.Td {...numbers}>{formatRate(campaign.approveRate)}</Table.Td>
       <Table.Td {...numbers}>{campaign.total.toLocaleString('en')}</Table.Td>
       <Table.Td miw={180}>
         <Stack gap={4} align="flex-start">
@@ -167,12 +267,12 @@ function CampaignRow({
       </Table.Td>
       <Table.Td maw={220}>
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {names.length === 0 ? noNames : [names.join(', '), rest > 0 ? t.more(rest) : ''].join(' ').trim()}
+          {pagesOf(props)}
         </Text>
       </Table.Td>
       {isManaging && (
         <Table.Td>
-          <CampaignActions campaign={campaign} />
+          <CampaignMenu campaign={campaign} onChoose={onChoose} />
         </Table.Td>
       )}
     </Table.Tr>
