@@ -594,6 +594,25 @@ test('statements show exact amounts by campaign, status and currency, and a publ
   await expect.poll(() => rowsOf(page, 'Totals')).toEqual(own);
   expect(await rowsOf(page, 'Test Person')).toEqual(items);
   await expectGoodEverywhere(page, 'statements');
+  // A phone shows every amount without scrolling.
+  const size = page.viewportSize();
+  await page.setViewportSize({ width: 390, height: 844 });
+  for (const [name, count] of [
+    ['Totals', 3],
+    ['Test Person', 1],
+  ] as const) {
+    const amounts = page.getByRole('list', { name, exact: true }).getByText(/^[€$][\d,.]+$/);
+    await expect.poll(() => amounts.count()).toBeGreaterThanOrEqual(count);
+    for (const amount of await amounts.all()) {
+      const box = await amount.boundingBox();
+      expect([await amount.innerText(), box !== null && box.x >= 0 && box.x + box.width <= 390]).toEqual([
+        await amount.innerText(),
+        true,
+      ]);
+    }
+  }
+  if (size !== null) await page.setViewportSize(size);
+  await page.getByRole('table').first().waitFor();
   expect(await lookOf(page)).toEqual(oneLook);
   const [file] = await Promise.all([
     page.waitForEvent('download'),
