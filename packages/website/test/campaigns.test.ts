@@ -49,6 +49,9 @@ test('managers create, edit, pause and archive campaigns, set payouts and hold t
   await dialog.getByLabel('Code').fill('SPRING SALE');
   await dialog.getByRole('button', { name: 'Create' }).click();
   await dialog.getByText('must not have spaces').waitFor();
+  await dialog.getByLabel('Code').fill('demo');
+  await dialog.getByRole('status').filter({ hasText: 'The campaign DEMO exists.' }).waitFor();
+  await expectGoodPage(page);
   await dialog.getByLabel('Code').fill('DEMO');
   await dialog.getByLabel('Duplicate window').first().click();
   await page.getByRole('option', { name: '7 days' }).click();

@@ -5,6 +5,8 @@ export const campaigns = {
   isDefault: 'Default',
   code: 'Code',
   codeHint: 'Integrators send it as campaignCode, without spaces. It cannot be changed later.',
+  similarCode: (code: string) =>
+    `The campaign ${code} exists. Codes with other upper and lower case are different campaigns.`,
   codeSpaces: 'must not have spaces, because it cannot be changed later: use - or _ instead',
   name: 'Name',
   duplicates: 'Duplicates',

@@ -1,6 +1,6 @@
-import { Checkbox, Stack, TextInput } from '@mantine/core';
+import { Alert, Checkbox, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Dialog } from '../../shell/dialog.tsx';
 import { campaignsQuery, createCampaign } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
@@ -17,6 +17,11 @@ export function NewCampaignDialog({ onClose }: { onClose: () => void }) {
     // The API accepts spaces in codes. Here they are most likely a mistake, which could not be corrected.
     validate: { code: (code) => (/\s/.test(code) ? t.codeSpaces : null) },
   });
+  const { data: campaigns = [] } = useQuery(campaignsQuery);
+  const code = form.values.code.trim();
+  const similar = campaigns.find(
+    (each) => each.code !== code && each.code.toLowerCase() === code.toLowerCase(),
+  );
   const create = useMutation({
     mutationFn: createCampaign,
     async onSuccess() {
@@ -37,6 +42,11 @@ export function NewCampaignDialog({ onClose }: { onClose: () => void }) {
             maxLength={255}
             {...form.getInputProps('code')}
           />
+          {similar !== undefined && (
+            <Alert color="yellow" variant="light" role="status">
+              {t.similarCode(similar.code)}
+            </Alert>
+          )}
           <DuplicateWindowInput
             value={form.values.duplicateWindowSeconds}
             onChange={(seconds) => form.setFieldValue('duplicateWindowSeconds', seconds)}
