@@ -458,7 +458,15 @@ describe('the lead list', () => {
     await page.getByRole('button', { name: 'Views: Queue' }).waitFor();
     await page.waitForURL('**view=*');
     await page.getByRole('button', { name: /^Remove the filter Status/ }).click();
-    await page.getByRole('button', { name: 'Views: Queue (changed)' }).waitFor();
+    await page.getByRole('button', { name: 'Views: Queue (changed)' }).click();
+    // Two views with one name could not be distinguished.
+    await page.getByRole('menuitem', { name: 'Save as a new view' }).click();
+    await page.getByLabel('Name').fill(' queue');
+    await page.getByLabel('Share with owners and managers').check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('A shared view has this name.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
 
     const { page: other } = await website.openSignedIn({ workspace, role: 'manager' });
     // An address with nothing but the view has the filters of the view.
@@ -638,6 +646,12 @@ describe('the lead list', () => {
     expect(await badge.allInnerTexts()).toEqual(['1']);
     await page.setViewportSize({ width: 390, height: 844 });
     await expect.poll(() => badge.allInnerTexts()).toEqual(['3']);
+    // An empty list has the button of the next step.
+    await pressOn(page, 'Show all leads');
+    await page.getByText('There are no leads yet').waitFor();
+    await expectGoodEverywhere(page, 'leads-empty');
+    await page.getByRole('link', { name: 'Send the first lead' }).click();
+    await page.waitForURL('**/developers?tab=examples');
   });
 
   test('has no accessibility violations in light and in dark mode', async () => {
@@ -1031,23 +1045,24 @@ test('payouts, hold times and the other chosen columns are shown in the list, th
   await panel.getByRole('button', { name: 'Set the payout' }).click();
   await panel.getByLabel('Amount').fill('1e3');
   await panel.getByLabel('Reason').fill('Agreed by phone');
-  await panel.getByRole('button', { name: 'Save' }).click();
+  await panel.getByRole('button', { name: 'Set the payout' }).click();
   await panel.getByText('Must be a decimal number such as "12.5"').waitFor();
   await expectGoodEverywhere(page, 'leads-payout');
   await panel.getByLabel('Amount').fill('20.25');
   await panel.getByLabel('Currency').selectOption('USD: US Dollar');
-  await panel.getByRole('button', { name: 'Save' }).click();
+  await panel.getByRole('button', { name: 'Set the payout' }).click();
   await panel.getByText('$20.25 expected').waitFor();
   await panel.getByText('Payout set to $20.25 (set for this lead)').waitFor();
   await row.getByRole('gridcell', { name: '$20.25' }).waitFor();
 
-  await panel.getByRole('button', { name: 'Hold', exact: true }).click();
+  await panel.getByRole('button', { name: 'Keep from automatic approval' }).click();
   await panel.getByLabel('Reason').fill('Waiting for the proof of address');
-  await panel.getByRole('button', { name: 'Save' }).click();
-  await panel.getByText('Held by You: “Waiting for the proof of address”').waitFor();
+  await panel.getByRole('button', { name: 'Keep from automatic approval' }).click();
+  await panel.getByText('Kept from automatic approval by You: “Waiting for the proof of address”').waitFor();
+  await expectGoodEverywhere(page, 'leads-kept');
   expect(await panel.getByText('Approved automatically').count()).toBe(0);
-  await panel.getByRole('button', { name: 'End the hold' }).click();
-  await panel.getByText('Hold ended by You').waitFor();
+  await panel.getByRole('button', { name: 'Allow automatic approval' }).click();
+  await panel.getByText('Automatic approval allowed by You').waitFor();
   await website.fixture.sql(`UPDATE campaign SET approve_after_seconds = 60 WHERE id = $1`, [
     workspace.demoCampaignId,
   ]);
@@ -1055,6 +1070,11 @@ test('payouts, hold times and the other chosen columns are shown in the list, th
   await panel.getByRole('listitem').getByText('Approved at the end of the hold time').waitFor();
   await panel.getByText('$20.25 payable').waitFor();
   expect(await panel.innerText()).not.toContain('hold_ended');
+  // Without a hold time, there is no automatic approval to keep the lead from.
+  await rowOf(page, 'Person 0001').getByRole('link').click();
+  await panel.getByRole('heading', { level: 2, name: 'Person 0001' }).waitFor();
+  await panel.getByRole('button', { name: 'Set the payout' }).waitFor();
+  expect(await panel.getByRole('button', { name: /automatic approval/ }).count()).toBe(0);
 
   const publisher = await website.openSignedIn({ workspace, role: 'publisher' });
   const [theirs = ''] = await addLeads(workspace, publisher.member, 1);
@@ -1078,7 +1098,7 @@ test('payouts, hold times and the other chosen columns are shown in the list, th
   await publisher.page.goto(`/leads?lead=${theirs}`);
   await publisher.page.getByText('€12.50 expected').waitFor();
   const buttons = publisher.page.getByRole('dialog', { name: 'Lead', exact: true }).getByRole('button');
-  expect((await buttons.allInnerTexts()).join()).not.toMatch(/payout|hold/i);
+  expect((await buttons.allInnerTexts()).join()).not.toMatch(/payout|automatic/i);
 });
 
 describe('a queue', () => {
@@ -1141,12 +1161,21 @@ describe('a queue', () => {
       await page.keyboard.press('a');
       await opened(next);
     }
+    // After the last lead, the panel says so, and the empty list offers all leads.
+    expect(await panel.getByText('last lead').count()).toBe(0);
+    await page.keyboard.press('a');
+    await panel.getByRole('status').filter({ hasText: 'This was the last lead of the list' }).waitFor();
+    await page.getByText('No lead matches these filters.').waitFor();
+    await expectGoodEverywhere(page, 'leads-queue-end');
     await page.keyboard.press('Escape');
     await panel.waitFor({ state: 'detached' });
     // The next lead opens before the service has answered.
     await expect
       .poll(() => Promise.all(ids.map(async (id) => (await storedOf(id)).status)), { timeout: 15_000 })
-      .toEqual(['Approved', 'Trashed', 'Approved', 'Approved', 'Approved', 'OnHold']);
+      .toEqual(['Approved', 'Trashed', 'Approved', 'Approved', 'Approved', 'Approved']);
+    await pressOn(page, 'Show all leads');
+    await page.getByText('6 leads').waitFor();
+    await expectFocusWithin(grid(page));
 
     await page.goto('/leads?callbackDue=true&assignee=me');
     await page.getByText('1 lead', { exact: true }).waitFor();

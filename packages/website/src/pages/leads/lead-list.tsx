@@ -1,4 +1,4 @@
-import { Button, Center, Group, Loader, Text } from '@mantine/core';
+import { Button, Group, Loader, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
@@ -26,6 +26,7 @@ import { IconArrowUp } from '../../shell/icons.tsx';
 import { download } from '../../shell/download.ts';
 import { type Density, useDensity } from '../../shell/density.ts';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { ButtonLink } from '../../shell/links.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { useNow } from '../../shell/time.ts';
 import { useIsNarrower } from '../../shell/use-is-narrower.ts';
@@ -74,6 +75,7 @@ export function LeadList({
   hrefOf,
   columns,
   onResize,
+  onShowAll,
 }: {
   data: ReturnType<typeof useLeadList>;
   scroller: RefObject<HTMLDivElement | null>;
@@ -88,6 +90,8 @@ export function LeadList({
   hrefOf: (id: string) => string;
   columns: Columns;
   onResize: (column: LeadColumn, width: number) => void;
+  /** Removes all filters. */
+  onShowAll: () => void;
 }) {
   const frame = useRef<HTMLDivElement>(null);
   const hasCards = useIsNarrower(frame, cardWidth);
@@ -198,6 +202,7 @@ export function LeadList({
   ]);
 
   const canChange = role !== 'publisher';
+  const isFiltered = countFilters(filters) > 0 || filters.q !== undefined;
   const sort = filters.sort ?? defaultSort;
   const time = timeOf(sort);
   const chosen = leads.filter(({ id }) => selected.has(id));
@@ -475,13 +480,6 @@ export function LeadList({
             );
           })}
         </div>
-        {leads.length === 0 && list.isSuccess && (
-          <Center h={160} p="md">
-            <Text c="dimmed">
-              {countFilters(filters) > 0 || filters.q !== undefined ? t.none : t.noneYet}
-            </Text>
-          </Center>
-        )}
         {isFetchingNextPage && (
           <Group justify="center" p="sm">
             <Loader size="sm" aria-label={t.loadingMore} />
@@ -491,6 +489,23 @@ export function LeadList({
           <ErrorNotice error={list.error} onRetry={() => void fetchNextPage()} />
         )}
       </div>
+      {leads.length === 0 && list.isSuccess && (
+        // Not in the grid, which has rows only.
+        <Stack align="center" p="md" className={classes['empty']}>
+          <Text c="dimmed" ta="center">
+            {isFiltered ? t.none : t.noneYet}
+          </Text>
+          {isFiltered ? (
+            <Button variant="default" onClick={onShowAll}>
+              {t.showAll}
+            </Button>
+          ) : (
+            <ButtonLink variant="default" to="/developers" search={{ tab: 'examples' }}>
+              {t.sendFirst}
+            </ButtonLink>
+          )}
+        </Stack>
+      )}
     </div>
   );
 }

@@ -71,6 +71,10 @@ export function LeadPanel(props: PanelProps) {
     requested.current = to.id;
     onMove(to.id);
   };
+  /** The last lead of the list, after a change of its status. */
+  const [ended, setEnded] = useState<string>();
+  const isEnd = ended === id && next === undefined;
+  const moveOn = () => (next === undefined ? setEnded(id) : move(next));
   const moveBy = (step: 1 | -1) => {
     const from = queue.findIndex((lead) => lead.id === requested.current);
     if (requested.current === id || from === -1) move(step === 1 ? next : previous);
@@ -106,7 +110,7 @@ export function LeadPanel(props: PanelProps) {
         label: t.markAs(t.statuses[to]),
         isChange: true,
         shortcut: keyOf(to),
-        run: () => shown && statusChanges.change([shown], to, () => move(next)),
+        run: () => shown && statusChanges.change([shown], to, moveOn),
       }),
     ),
     ...(shown === undefined
@@ -132,7 +136,7 @@ export function LeadPanel(props: PanelProps) {
       if (event.repeat) return;
       if (lead === undefined || requested.current !== lead.id) {
         notifications.show({ id: 'too-early', color: 'yellow', message: t.tooEarly });
-      } else statusChanges.change([lead], status, () => move(next));
+      } else statusChanges.change([lead], status, moveOn);
     } else return;
     event.preventDefault();
     event.stopPropagation();
@@ -156,7 +160,10 @@ export function LeadPanel(props: PanelProps) {
               <Step label={t.previousLead} to={previous} icon={IconChevronUp} onMove={move} />
               <Step label={t.nextLead} to={next} icon={IconChevronDown} onMove={move} />
               <Text size="xs" c="dimmed">
-                {at === -1 ? t.notListed : t.place(at + 1, queue.length)}
+                {at !== -1 ? t.place(at + 1, queue.length) : isEnd ? '' : t.notListed}
+              </Text>
+              <Text size="xs" fw={600} role="status">
+                {isEnd ? t.wasLast : ''}
               </Text>
             </Group>
             <CloseButton aria-label={texts.common.close} onClick={onClose} />

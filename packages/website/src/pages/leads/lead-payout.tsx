@@ -21,8 +21,10 @@ export function LeadPayout({ lead, isManager }: { lead: LeadDetail; isManager: b
   const { payout, approveAt, holdReason } = lead;
   const status = statusOf(lead);
   const release = useLeadEdit(lead.id, () => undefined);
-  const canHold = isManager && status === 'OnHold';
-  const canSet = canHold || (isManager && status === 'Approved');
+  const isOpen = isManager && status === 'OnHold';
+  // Without a hold time, no automatic approval is due.
+  const canHold = isOpen && (approveAt !== undefined || holdReason !== undefined);
+  const canSet = isOpen || (isManager && status === 'Approved');
   const close = () => setForm(undefined);
   return (
     <Section title={texts.payouts.payout}>

@@ -59,6 +59,9 @@ const ImportStatusesDialog = lazyDialog(
 );
 const ShortcutsDialog = lazyDialog(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog);
 
+/** The next page is fetched while this many leads follow the open one. */
+const leadsAhead = 20;
+
 export function LeadsPage() {
   const search = readLeadSearch(route.useSearch());
   const navigate = useNavigate();
@@ -75,6 +78,14 @@ export function LeadsPage() {
   const { list, leads, pollNow } = data;
   const total = useQuery({ ...leadCountQuery(filters), enabled: list.isSuccess && !list.isPlaceholderData });
   const statusChanges = useStatusChanges(role, pollNow);
+  // The open lead has a next one, until all leads are loaded.
+  const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = list;
+  const openAt = leads.findIndex(({ id }) => id === search.lead);
+  const isNearEnd = !list.isPlaceholderData && openAt !== -1 && openAt >= leads.length - leadsAhead;
+  useEffect(() => {
+    if (isNearEnd && hasNextPage && !isFetchingNextPage && !isFetchNextPageError)
+      void fetchNextPage({ cancelRefetch: false });
+  }, [isNearEnd, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
   const [dialog, setDialog] = useState<
     'new' | 'import' | 'import-statuses' | 'shortcuts' | 'columns' | 'jobs'
   >();
@@ -122,6 +133,7 @@ export function LeadsPage() {
     void navigate({ to: '/leads', search: next, resetScroll: false, ...options });
   };
   const hrefOf = (id: string) => browserAddress(`/leads?lead=${encodeURIComponent(id)}`);
+  const showAll = () => void navigate({ to: '/leads', search: {}, resetScroll: false });
   const focusList = () => scroller.current?.focus({ preventScroll: true });
   const closeDialog = () => setDialog(undefined);
 
@@ -237,7 +249,7 @@ export function LeadsPage() {
           filters={filters}
           isManager={role !== 'publisher'}
           onChange={(changes: FilterChanges) => show(changes)}
-          onClear={() => void navigate({ to: '/leads', search: {}, resetScroll: false })}
+          onClear={showAll}
           onLeaveSearch={focusList}
         />
         <FilterChips filters={filters} onChange={(changes) => show(changes)} />
@@ -271,6 +283,10 @@ export function LeadsPage() {
             onSort={(sort) => show(sortChanges(filters, sort))}
             hrefOf={hrefOf}
             columns={columns.columns}
+            onShowAll={() => {
+              showAll();
+              focusList();
+            }}
             onResize={(column, width) => {
               const { names, widths } = columns.columns;
               columns.change({ names, widths: { ...widths, [column]: width } });

@@ -26,6 +26,7 @@ export function PayoutForm({ lead, onClose }: FormProps) {
     <ReasonedForm
       {...{ lead, onClose }}
       isChanged={value.amount !== before.amount || value.currency !== before.currency}
+      submit={t.setPayout}
       patch={{ payout: amount === '' ? null : { amount, currency: value.currency } }}
     >
       {(errors) => (
@@ -45,7 +46,7 @@ export function PayoutForm({ lead, onClose }: FormProps) {
 /** Keeps a lead from its approval at the end of the hold time. */
 export function HoldForm(props: FormProps) {
   return (
-    <ReasonedForm {...props} isChanged={false} patch={{ hold: true }}>
+    <ReasonedForm {...props} isChanged={false} patch={{ hold: true }} submit={t.hold}>
       {() => null}
     </ReasonedForm>
   );
@@ -56,11 +57,14 @@ function ReasonedForm({
   onClose,
   isChanged,
   patch,
+  submit,
   children,
 }: FormProps & {
   /** Whether the fields of the form, without the reason, differ from the lead. */
   isChanged: boolean;
   patch: LeadPatch;
+  /** The label of the button, which is that of the button that opens the form. */
+  submit: string;
   children: (errors: Readonly<Record<string, string>>) => ReactNode;
 }) {
   const [reason, setReason] = useState('');
@@ -85,12 +89,7 @@ function ReasonedForm({
           value={reason}
           onChange={(event) => setReason(event.currentTarget.value)}
         />
-        <FormActions
-          submit={texts.common.save}
-          error={save.error}
-          isPending={save.isPending}
-          onCancel={onClose}
-        />
+        <FormActions submit={submit} error={save.error} isPending={save.isPending} onCancel={onClose} />
       </Stack>
     </form>
   );

@@ -1,7 +1,7 @@
 import { Button, Checkbox, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { NewSavedView, SavedView } from '@leads/core/lead';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { createView, deleteView, updateView, viewsQuery } from '../../api/views.ts';
@@ -31,7 +31,21 @@ export function ViewDialog({
   onClose: () => void;
 }) {
   const queryClient = useQueryClient();
-  const form = useForm({ initialValues: { name: view?.name ?? '', shared: view?.shared ?? false } });
+  const { data: views = [] } = useQuery(viewsQuery);
+  const form = useForm({
+    initialValues: { name: view?.name ?? '', shared: view?.shared ?? false },
+    // The API accepts the same name twice. In the menu, users could not distinguish the views.
+    validate: {
+      name: (name, { shared }) => {
+        const folded = name.trim().toLowerCase();
+        const isTaken = views.some(
+          (each) =>
+            each.id !== view?.id && each.shared === shared && each.name.trim().toLowerCase() === folded,
+        );
+        return isTaken ? t.viewExists(shared) : null;
+      },
+    },
+  });
   const refresh = () => queryClient.invalidateQueries({ queryKey: viewsQuery.queryKey });
   const save = useMutation({
     mutationFn: (values: { name: string; shared: boolean }) =>
