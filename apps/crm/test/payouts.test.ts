@@ -300,7 +300,7 @@ test('the website gets the columns of the listed leads that a member may see', a
   };
   expect((await visitor.get(asked)).json()).toEqual([shown]);
   const manager = await signInAs(crm.service, workspace, 'manager');
-  const all = (await manager.visitor.get(asked)).json() as { id: string }[];
+  const all = (await manager.visitor.get(asked)).json<{ id: string }[]>();
   expect(all).toHaveLength(2);
   expect(all.find(({ id }) => id === lead.id)).toEqual({ ...shown, assigneeId: owner.userId, callbackAt });
   const stranger = await signInAs(crm.service, await fixture.createWorkspace(), 'owner');
