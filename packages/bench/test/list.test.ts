@@ -36,6 +36,8 @@ test('bench list measures every step, in the smallest configuration', { timeout:
     'overview page, largest content',
     'leads page, largest content, slow network',
     'overview page, largest content, slow network',
+    'search by 7 digits, Enter to result',
+    "change until in another operator's list",
     'overview of a year, from SQL',
     'overview of a year, over HTTP',
   ]);
