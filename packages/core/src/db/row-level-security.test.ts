@@ -652,7 +652,7 @@ test('Postgres plans the reading and changing of leads by their ids once, and lo
   const { workspaceId, userId, campaignId } = await addTenant(database, 'c');
   const rows = await database.query<{ id: string }>(
     `INSERT INTO lead (id, workspace_id, user_id, campaign_id, source, status, name, phone, created_at, updated_at)
-     SELECT gen_random_uuid(), $1, $2, $3, 'crm', 'OnHold', 'Ada', '1', now(), now() FROM generate_series(1, 5000)
+     SELECT gen_random_uuid(), $1, $2, $3, 'crm', 'OnHold', 'Ada', '1', now(), now() FROM generate_series(1, 20_000)
      RETURNING id`,
     [workspaceId, userId, campaignId],
   );
