@@ -1080,9 +1080,9 @@ test('payouts, hold times and the other chosen columns are shown in the list, th
   const [theirs = ''] = await addLeads(workspace, publisher.member, 1);
   await publisher.page.goto(`/leads?lead=${theirs}`);
   await publisher.page.getByText('€12.50 expected').waitFor();
-  // The columns of a manager stay hidden after the member has become a publisher.
+  // The columns of a manager stay hidden after the member has become a publisher, and so do those of another release.
   await publisher.page.evaluate((key) => {
-    const columns = { names: ['name', 'assignee', 'callbackAt', 'user', 'source'], widths: {} };
+    const columns = { names: ['name', 'assignee', 'callbackAt', 'user', 'gone', 'source'], widths: {} };
     localStorage.setItem(key, JSON.stringify(columns));
   }, `leads.columns.${publisher.member.userId}`);
   await publisher.page.goto('/leads');

@@ -1,7 +1,7 @@
 import { useMediaQuery } from '@mantine/hooks';
 import type { MemberRole } from '@leads/core/credential';
 import { type LeadColumn, leadColumns } from '@leads/core/lead/view-columns';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 
 /** The columns of the list in their order, and the widths that the user has set, in pixels. */
 export interface Columns {
@@ -87,19 +87,16 @@ export type FurtherColumn = Exclude<LeadColumn, (typeof mainColumns)[number]>;
 export const isFurther = (column: LeadColumn): column is FurtherColumn =>
   !(mainColumns as readonly LeadColumn[]).includes(column);
 
-const ofManagers: ReadonlySet<LeadColumn> = new Set(['user', 'assignee', 'callbackAt']);
-/** Returns the columns that a role sees. */
-export const visibleColumns = (names: readonly LeadColumn[], role: MemberRole): readonly LeadColumn[] =>
-  role === 'publisher' ? names.filter((name) => !ofManagers.has(name)) : names;
-
 const known = new Set<string>(leadColumns);
+const ofManagers: ReadonlySet<LeadColumn> = new Set(['user', 'assignee', 'callbackAt']);
+/** Returns the columns that a role sees. Columns of another release are left out. */
+export const visibleColumns = (names: readonly LeadColumn[], role: MemberRole): readonly LeadColumn[] =>
+  names.filter((name) => known.has(name) && !(role === 'publisher' && ofManagers.has(name)));
 
 function read(key: string): Columns | undefined {
   try {
     const { names, widths } = JSON.parse(localStorage.getItem(key) ?? '') as Columns;
-    // Another release may have stored other columns.
-    const kept = names.filter((name) => known.has(name));
-    return kept.length === 0 ? undefined : { names: kept, widths };
+    return Array.isArray(names) ? { names, widths } : undefined;
   } catch {
     return undefined;
   }
@@ -120,7 +117,12 @@ export function useColumns(
   const [draft, setDraft] = useState<{ viewId: string; columns: Columns | undefined }>();
   const isMedium = useMediaQuery('(max-width: 75em)', undefined, { getInitialValueInEffect: false });
   const ofDraft = draft !== undefined && draft.viewId === view?.id ? draft : undefined;
-  const chosen = ofDraft === undefined ? (view?.columns ?? own) : ofDraft.columns;
+  const given = ofDraft === undefined ? (view?.columns ?? own) : ofDraft.columns;
+  const givenNames = given?.names;
+  // The same list while the columns do not change, because rows render again for another one.
+  const names = useMemo(() => visibleColumns(givenNames ?? [], role), [givenNames, role]);
+  // Nothing may remain of the columns of another role or release.
+  const chosen = given === undefined || names.length === 0 ? undefined : { ...given, names };
   const change = (columns: Columns | undefined) => {
     if (view !== undefined) {
       setDraft({ viewId: view.id, columns });
@@ -134,11 +136,8 @@ export function useColumns(
       // Without storage, the columns last until the page is left.
     }
   };
-  const usualHere = isMedium ? fewer : usual;
-  const names = chosen === undefined ? [] : visibleColumns(chosen.names, role);
   return {
-    // Nothing may remain of the columns that another role has chosen.
-    columns: chosen === undefined || names.length === 0 ? usualHere : { ...chosen, names },
+    columns: chosen ?? (isMedium ? fewer : usual),
     /** The columns that the user or the view has set. */
     chosen,
     isChanged: ofDraft !== undefined,
