@@ -57,10 +57,7 @@ test('managers create, edit, pause and archive campaigns, set payouts and hold t
   await page.getByRole('option', { name: '7 days' }).click();
   await expectGoodEverywhere(page, 'campaigns-new');
   await dialog.getByRole('button', { name: 'Create' }).click();
-  await dialog
-    .getByText(/already/)
-    .first()
-    .waitFor();
+  await dialog.getByText('Is used by another campaign').first().waitFor();
   await dialog.getByLabel('Code').fill('SPRING');
   await dialog.getByRole('button', { name: 'Create' }).click();
 
@@ -310,10 +307,7 @@ test('landing pages are mapped with the select and by drag and drop, and can be 
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name (lp_name)').fill('quiz');
   await page.keyboard.press('Enter');
-  await dialog
-    .getByText(/already/)
-    .first()
-    .waitFor();
+  await dialog.getByText('Is used by another landing page').first().waitFor();
   await expectGoodPage(page);
   await dialog.getByLabel('Name (lp_name)').fill('summer');
   await page.keyboard.press('Enter');
