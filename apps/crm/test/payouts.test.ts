@@ -291,6 +291,7 @@ test('the website gets the columns of the listed leads that a member may see', a
   const asked = path([lead.id, await addLead(other), randomUUID()]);
   const shown = {
     id: lead.id,
+    name: lead.name,
     source: 'intake',
     s1: 'click',
     lpName: 'spring',

@@ -20,9 +20,10 @@ export const LeadColumnQuery = Type.Object(
   { additionalProperties: false },
 );
 
-/** The columns of a listed lead that the Lead of the specification (2.2) omits. */
+/** The columns of a listed lead that the Lead of the specification (2.2) omits, and its name for lists of ids. */
 export const LeadColumnValues = Type.Pick(LeadDetail, [
   'id',
+  'name',
   'payout',
   'approveAt',
   'assigneeId',

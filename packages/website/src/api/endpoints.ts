@@ -1,5 +1,5 @@
 import type {
-  DeliveryState,
+  DeliveryQuery,
   DeliveryView,
   EndpointKind,
   FailingEndpoint,
@@ -119,9 +119,12 @@ export const previewQuery = (kind: EndpointKind, body: PostbackPreview | Webhook
 /** The beginning of the keys of all lists of deliveries of a webhook, of a postback, or of a lead. */
 export const deliveriesKey = (id: string) => ['deliveries', id] as const;
 
-/** Queries the deliveries of a webhook or a postback, newest first. @param state only deliveries in this state. */
-export const deliveriesQuery = (kind: EndpointKind, id: string, state: DeliveryState | undefined) =>
-  listOfDeliveries(`${pathOf(kind)}/${id}/deliveries`, id, state);
+/** The filters of a list of deliveries. */
+export type DeliveryFilter = Omit<DeliveryQuery, 'limit' | 'cursor'>;
+
+/** Queries the deliveries of a webhook or a postback that match a filter, newest first. */
+export const deliveriesQuery = (kind: EndpointKind, id: string, filter: DeliveryFilter) =>
+  listOfDeliveries(`${pathOf(kind)}/${id}/deliveries`, id, filter);
 
 /** Queries the deliveries of a lead to all webhooks and postbacks that the user can see, newest first. */
 export const leadDeliveriesQuery = (leadId: string) =>
@@ -136,12 +139,12 @@ export const deliveryQuery = (id: string) =>
     retry: false,
   });
 
-const listOfDeliveries = (path: string, id: string, state?: DeliveryState) =>
+const listOfDeliveries = (path: string, id: string, filter: DeliveryFilter = {}) =>
   infiniteQueryOptions({
-    queryKey: [...deliveriesKey(id), state],
+    queryKey: [...deliveriesKey(id), filter],
     initialPageParam: undefined as string | undefined,
     async queryFn({ pageParam, signal }) {
-      const response = await send(path, { query: { state, limit: pageSize, cursor: pageParam }, signal });
+      const response = await send(path, { query: { ...filter, limit: pageSize, cursor: pageParam }, signal });
       return { deliveries: (await response.json()) as DeliveryView[], nextCursor: nextCursorOf(response) };
     },
     getNextPageParam: ({ nextCursor }) => nextCursor,

@@ -170,6 +170,14 @@ export const columnValuesQuery = ({ id, status, updatedAt }: Lead) =>
     gcTime: 60_000,
   });
 
+/** Queries the name of a lead. A lead that the user cannot see has none. */
+export const leadNameQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['lead', id, 'name'],
+    queryFn: async () => (await columnsOf(id)).name ?? null,
+    staleTime: 60_000,
+  });
+
 export const leadHistoryQuery = (id: string) =>
   queryOptions({
     queryKey: ['lead', id, 'history'],

@@ -1,51 +1,86 @@
 import type { DeliveryState, DeliveryView, EndpointKind } from '@leads/core/delivery';
-import { Button, Code, Group, Select, Stack, Text, Title } from '@mantine/core';
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Button, Code, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useInfiniteQuery, useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { deliveriesKey, deliveriesQuery, deliveryQuery, resendDelivery } from '../../api/endpoints.ts';
+import {
+  deliveriesKey,
+  deliveriesQuery,
+  type DeliveryFilter,
+  deliveryQuery,
+  resendDelivery,
+} from '../../api/endpoints.ts';
+import { leadNameQuery } from '../../api/leads.ts';
+import { EmptyState } from '../../shell/empty-state.tsx';
 import { DeliveryStateBadge } from '../../shell/delivery-state.tsx';
 import { AnchorLink } from '../../shell/links.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { endpoints as t } from '../../texts/endpoints.ts';
+import { LeadSelect } from './lead-select.tsx';
+
+/** The pause after the last change of the filters before the deliveries are requested, in milliseconds. */
+const debounceMs = 300;
 
 const states = Object.keys(t.states) as DeliveryState[];
 
+/** The filters as the user enters them. Times are values of `datetime-local` fields. */
+type Entered = { readonly [Name in keyof DeliveryFilter]: DeliveryFilter[Name] | undefined };
+
+const isStatusCode = (text: string) => /^[1-5]\d\d$/.test(text);
+
+/** Returns the filter for the service. An incomplete status code is left out. */
+function filterOf({ state, statusCode = '', leadId, from, to }: Entered): DeliveryFilter {
+  return {
+    ...(state !== undefined && { state }),
+    ...(isStatusCode(statusCode) && { statusCode }),
+    ...(leadId !== undefined && { leadId }),
+    // Without a zone, the time is in the zone of the user.
+    ...(from !== undefined && { from: new Date(from).toISOString() }),
+    ...(to !== undefined && { to: new Date(to).toISOString() }),
+  };
+}
+
 /** The deliveries of a webhook or a postback, newest first, with their results. */
 export function DeliveryLog({ kind, id }: { kind: EndpointKind; id: string }) {
-  const [state, setState] = useState<DeliveryState>();
-  const query = useInfiniteQuery(deliveriesQuery(kind, id, state));
+  const [entered, setEntered] = useState<Entered>({});
+  const filter = filterOf(useDebouncedValue(entered, debounceMs)[0]);
+  const query = useInfiniteQuery(deliveriesQuery(kind, id, filter));
   const deliveries = query.data?.pages.flatMap((page) => page.deliveries);
-  // A postback only is overtaken by a newer status.
-  const choices = states.filter((each) => kind === 'postback' || each !== 'superseded');
+  const names = useLeadNames(deliveries?.flatMap(({ leadId }) => leadId ?? []) ?? []);
   return (
     <Stack component="section" gap="sm" aria-label={t.deliveries}>
-      <Group justify="space-between" align="flex-end">
-        <div>
-          <Title order={2} size="h4">
-            {t.deliveries}
-          </Title>
-          <Text size="sm" c="dimmed">
-            {t.deliveriesLead}
-          </Text>
-        </div>
-        <Select
-          label={t.state}
-          placeholder={t.allStates}
-          data={choices.map((value) => ({ value, label: t.states[value] }))}
-          value={state ?? null}
-          onChange={(value) => setState(states.find((each) => each === value))}
-          clearable
-        />
-      </Group>
+      <div>
+        <Title order={2} size="h4">
+          {t.deliveries}
+        </Title>
+        <Text size="sm" c="dimmed">
+          {t.deliveriesLead}
+        </Text>
+      </div>
+      <Filters kind={kind} entered={entered} onChange={setEntered} />
       {query.error !== null && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
       {deliveries === undefined && query.error === null && <PendingPage />}
-      {deliveries?.length === 0 && <Text size="sm">{t.noDeliveries}</Text>}
+      {deliveries?.length === 0 &&
+        (Object.keys(filter).length === 0 ? (
+          <Text size="sm">{t.noDeliveries}</Text>
+        ) : (
+          <EmptyState text={t.noneMatch}>
+            <Button variant="default" onClick={() => setEntered({})}>
+              {t.clearFilters}
+            </Button>
+          </EmptyState>
+        ))}
       {deliveries !== undefined && deliveries.length > 0 && (
         <RecordList label={t.deliveries}>
           {deliveries.map((delivery) => (
-            <Delivery key={delivery.id} delivery={delivery} listOf={id} />
+            <Delivery
+              key={delivery.id}
+              delivery={delivery}
+              leadName={names.get(delivery.leadId ?? '')}
+              listOf={id}
+            />
           ))}
         </RecordList>
       )}
@@ -62,7 +97,81 @@ export function DeliveryLog({ kind, id }: { kind: EndpointKind; id: string }) {
   );
 }
 
-function Delivery({ delivery, listOf }: { delivery: DeliveryView; listOf: string }) {
+/** Returns the names of leads by their ids, as far as they are loaded and the user can see them. */
+function useLeadNames(ids: readonly string[]): ReadonlyMap<string, string> {
+  const unique = [...new Set(ids)];
+  const results = useQueries({ queries: unique.map(leadNameQuery) });
+  return new Map(unique.flatMap((id, index) => (results[index]?.data ? [[id, results[index].data]] : [])));
+}
+
+function Filters({
+  kind,
+  entered,
+  onChange,
+}: {
+  kind: EndpointKind;
+  entered: Entered;
+  onChange: (entered: Entered) => void;
+}) {
+  const { state, statusCode = '', leadId, from = '', to = '' } = entered;
+  // A postback only is overtaken by a newer status.
+  const choices = states.filter((each) => kind === 'postback' || each !== 'superseded');
+  const set = (changes: Entered) => onChange({ ...entered, ...changes });
+  return (
+    <Group align="flex-start" gap="sm">
+      <Select
+        label={t.state}
+        placeholder={t.allStates}
+        w={150}
+        data={choices.map((value) => ({ value, label: t.states[value] }))}
+        value={state ?? null}
+        onChange={(value) => set({ state: states.find((each) => each === value) })}
+        clearable
+      />
+      <TextInput
+        label={t.statusCode}
+        placeholder={t.anyStatusCode}
+        w={110}
+        inputMode="numeric"
+        maxLength={3}
+        value={statusCode}
+        error={statusCode.length === 3 && !isStatusCode(statusCode) && t.wrongStatusCode}
+        onChange={(event) => set({ statusCode: event.currentTarget.value })}
+      />
+      <LeadSelect
+        label={t.leadFilter}
+        placeholder={t.anyLead}
+        clearable
+        value={leadId}
+        onChange={(chosen) => set({ leadId: chosen })}
+      />
+      <TextInput
+        type="datetime-local"
+        label={t.from}
+        max="9999-12-31T23:59"
+        value={from}
+        onChange={(event) => set({ from: event.currentTarget.value || undefined })}
+      />
+      <TextInput
+        type="datetime-local"
+        label={t.to}
+        max="9999-12-31T23:59"
+        value={to}
+        onChange={(event) => set({ to: event.currentTarget.value || undefined })}
+      />
+    </Group>
+  );
+}
+
+function Delivery({
+  delivery,
+  leadName,
+  listOf,
+}: {
+  delivery: DeliveryView;
+  leadName: string | undefined;
+  listOf: string;
+}) {
   const { id, messageId, event, leadId, state, attempts, statusCode, error, durationMs } = delivery;
   const queryClient = useQueryClient();
   const resend = useMutation({
@@ -85,7 +194,7 @@ function Delivery({ delivery, listOf }: { delivery: DeliveryView; listOf: string
               [
                 t.leadOf,
                 <AnchorLink key="lead" to="/leads" search={{ lead: leadId }} size="sm">
-                  {leadId}
+                  {leadName ?? leadId}
                 </AnchorLink>,
               ] as const,
             ]),

@@ -1,5 +1,5 @@
 import type { EndpointKind, PostbackPreview, WebhookPreview } from '@leads/core/delivery';
-import { Code, Fieldset, Select, Stack, Text } from '@mantine/core';
+import { Code, Fieldset, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -7,9 +7,8 @@ import { fieldErrorsOf } from '../../api/client.ts';
 import { previewQuery, type RenderedRequest } from '../../api/endpoints.ts';
 import { newestLeadsQuery } from '../../api/leads.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
-import * as texts from '../../texts/index.ts';
 import { endpoints as t } from '../../texts/endpoints.ts';
-import { statusOf } from '../leads/lead-status.ts';
+import { LeadSelect } from './lead-select.tsx';
 
 /** The pause after the last change before the preview is requested, in milliseconds. */
 const debounceMs = 300;
@@ -20,10 +19,8 @@ export function usePreview(
   settings: Omit<PostbackPreview, 'leadId'> | Omit<WebhookPreview, 'leadId'>,
 ) {
   const [leadId, setLeadId] = useState<string>();
-  const [search, setSearch] = useState('');
-  const [searched] = useDebouncedValue(search, debounceMs);
-  const { data: leads } = useQuery(newestLeadsQuery(searched));
-  // The newest lead stays chosen while the user searches another one.
+  const { data: leads } = useQuery(newestLeadsQuery(''));
+  // The newest lead stays chosen when another one arrives.
   const [newest, setNewest] = useState<string>();
   const first = leads?.[0]?.id;
   if (newest === undefined && first !== undefined) setNewest(first);
@@ -34,10 +31,9 @@ export function usePreview(
   const isReady = request.url !== '' && chosen !== undefined;
   const { data, error } = useQuery({ ...previewQuery(kind, request), enabled: isReady });
   return {
-    leads,
+    hasLeads: leads?.length !== 0,
     chosen,
     setLeadId,
-    setSearch,
     request: isReady ? data : undefined,
     error: isReady ? error : null,
   };
@@ -62,32 +58,21 @@ export function RequestPreview({
   preview: ReturnType<typeof usePreview>;
   hint?: string;
 }) {
-  const { leads, chosen, setLeadId, setSearch, request, error } = preview;
+  const { hasLeads, chosen, setLeadId, request, error } = preview;
   const isFieldError = Object.keys(fieldErrorsOf(error)).length > 0;
   return (
     <Fieldset legend={t.preview}>
       <Stack gap="sm">
-        {leads?.length === 0 && chosen === undefined ? (
-          <Text size="sm">{t.noLeads}</Text>
-        ) : (
-          <Select
+        {hasLeads || chosen !== undefined ? (
+          <LeadSelect
             label={t.previewLead}
             description={hint}
-            searchable
             allowDeselect={false}
-            // The service has searched.
-            filter={({ options }) => options}
-            data={(leads ?? []).map((lead) => ({
-              value: lead.id,
-              label: `${lead.name}, ${texts.leads.statuses[statusOf(lead)]}`,
-            }))}
-            value={chosen ?? null}
-            onSearchChange={(text) =>
-              // The text of the chosen lead is no search.
-              setSearch(leads?.some((lead) => text.startsWith(`${lead.name}, `)) === true ? '' : text)
-            }
-            onChange={(id) => setLeadId(id ?? undefined)}
+            value={chosen}
+            onChange={setLeadId}
           />
+        ) : (
+          <Text size="sm">{t.noLeads}</Text>
         )}
         {request !== undefined ? (
           <Code
