@@ -47,6 +47,7 @@ async function expectAccessible(page: Page, part: Locator, selector: string): Pr
 async function checkDialog(page: Page, title: string | RegExp): Promise<Locator> {
   const dialog = page.getByRole('dialog', { name: title });
   await expectAccessible(page, dialog, '[role="dialog"]');
+  expect(await page.getByRole('banner').count()).toBe(1);
   return dialog;
 }
 

@@ -26,6 +26,8 @@ export function Dialog({
         ref={keepFocus}
         opened
         returnFocus={false}
+        // The library uses a <header>, which is a second banner of the page outside of its main element.
+        attributes={{ header: { role: 'presentation' } }}
         closeOnEscape={closeOnEscape && !isCovered}
         {...props}
       />
