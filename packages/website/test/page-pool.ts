@@ -102,6 +102,8 @@ export class PagePool implements AsyncDisposable {
   async #create(): Promise<PooledPage> {
     const context = await this.browser.newContext({ baseURL: this.#origin });
     context.setDefaultTimeout(60_000);
+    // The question for a file is a window of the operating system. Without it, browsers download files.
+    await context.addInitScript(() => void Reflect.deleteProperty(window, 'showSaveFilePicker'));
     const page = await context.newPage();
     const pooled: PooledPage = { page, context, isChanged: false };
     for (const target of [page, context, page.clock, context.clock]) {

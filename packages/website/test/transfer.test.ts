@@ -320,4 +320,80 @@ describe('an export', () => {
     const wrong = await owner.page.context().request.get(`${address}.csv?limit=3`);
     expect(wrong.status()).toBe(400);
   });
+
+  test('shows its progress, can be cancelled, and saves nothing after an error', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    // Browsers without a screen cannot ask for a file. This one writes files of its own instead.
+    await page.addInitScript(() => {
+      window.showSaveFilePicker = async ({ suggestedName }) =>
+        (await navigator.storage.getDirectory()).getFileHandle(suggestedName, { create: true });
+    });
+    const files = () =>
+      page.evaluate(async () => {
+        const found: [name: string, text: string][] = [];
+        const storage = await navigator.storage.getDirectory();
+        for await (const [name, file] of storage.entries()) {
+          found.push([name, await (await (file as FileSystemFileHandle).getFile()).text()]);
+          await storage.removeEntry(name);
+        }
+        return found;
+      });
+    const start = async () => {
+      await page.getByRole('button', { name: 'More actions' }).click();
+      await page.getByRole('menuitem', { name: 'Export as CSV' }).click();
+    };
+    const leads = Array.from({ length: 3_000 }, (_, i) =>
+      workspace.lead(member, { name: `Person ${i}`, description: 'one\ntwo'.repeat(100) }),
+    );
+    await website.fixture.leads.insert(leads);
+    await page.goto('/leads');
+    await page.getByText('3,000 leads').waitFor();
+    // A slow connection keeps the export in progress.
+    const client = await page.context().newCDPSession(page);
+    const limit = (downloadThroughput: number) =>
+      client.send('Network.emulateNetworkConditions', {
+        offline: false,
+        latency: 0,
+        downloadThroughput,
+        uploadThroughput: -1,
+      });
+    await limit(400_000);
+    await start();
+    const bar = page.getByRole('progressbar', {
+      name: /^Exporting to leads-.*\.csv: [1-9][\d,]* of 3,000 leads$/,
+    });
+    await bar.waitFor();
+    await expectGoodEverywhere(page, 'leads-export');
+    // The export continues on another page of the website.
+    await page.getByRole('link', { name: 'Members' }).click();
+    await page.getByRole('heading', { name: 'Members', level: 1 }).waitFor();
+    await page.getByRole('link', { name: 'Leads', exact: true }).click();
+    await bar.waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('Export cancelled. Nothing was saved.').waitFor();
+    expect(await files()).toEqual([]);
+
+    await start();
+    await bar.waitFor();
+    const origin = website.crm;
+    await client.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 100_000 });
+    await page.getByRole('alert').getByText('The export failed').waitFor();
+    expect(await files()).toEqual([]);
+
+    await client.send('Storage.overrideQuotaForOrigin', { origin });
+    await limit(-1);
+    await start();
+    await page.getByText(/^Exported 3,000 leads to leads-.*\.csv\.$/).waitFor();
+    const [[name, text] = ['', ''], ...others] = await files();
+    expect([name, others]).toEqual([expect.stringMatching(/^leads-.*\.csv$/), []]);
+    expect(text.match(/Person \d+,/g)).toHaveLength(3_000);
+
+    // The server rejects an export before it begins. The page stays and shows the reason.
+    await page.route('**/order/leads.csv*', (route) =>
+      route.continue({ url: `${route.request().url()}&limit=1` }),
+    );
+    await start();
+    await page.getByRole('alert').getByText('This is not possible').waitFor();
+    expect(await files()).toEqual([]);
+  });
 });

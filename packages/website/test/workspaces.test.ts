@@ -90,9 +90,9 @@ test('two tabs work in two workspaces, and each request of a tab is for the work
   await page.getByRole('button', { name: 'Switch workspace: Renamed first' }).waitFor();
   await goTo(page, 'Leads');
   await page.getByRole('button', { name: 'More actions' }).click();
-  const link = page.getByRole('menuitem', { name: 'Export as CSV' });
-  expect(await link.getAttribute('href')).toContain(`workspaceId=${first.slug}`);
-  await page.keyboard.press('Escape');
+  const downloaded = page.waitForEvent('download');
+  await page.getByRole('menuitem', { name: 'Export as CSV' }).click();
+  expect((await downloaded).url()).toContain(`workspaceId=${first.slug}`);
   // A link survives a new name of the workspace and a reload.
   await page.reload();
   await lead(page, 'Ada First').waitFor();

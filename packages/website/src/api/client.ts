@@ -32,7 +32,7 @@ export function queryOfLink(query: Readonly<Record<string, string>>): string {
 }
 
 export interface ApiRequest {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The body, which is sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -101,6 +101,25 @@ export async function fetchAnswer(url: string, { signal, ...request }: RequestIn
   } finally {
     clearTimeout(timer);
   }
+}
+
+/**
+ * Requests a response whose body is read while it arrives. It has no time limit.
+ *
+ * @throws ApiError, with status 0 if there is no response.
+ */
+export async function openStream(
+  path: string,
+  { query, signal }: { readonly query: ApiRequest['query'] & {}; readonly signal: AbortSignal },
+): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+  const request = fetch(addressOf({ path, query }), { headers: commonHeaders(), signal });
+  const response = await request.catch((error: unknown) => {
+    if (signal.aborted) throw error;
+    recordNoAnswer();
+    throw new ApiError(0, texts.common.unreachable);
+  });
+  if (!response.ok || response.body === null) throw await readError(path, response);
+  return response.body;
 }
 
 /** Returns the error of a response, and calls {@link ClientContext} if the session or the workspace has changed. */

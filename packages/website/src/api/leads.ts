@@ -23,7 +23,7 @@ import {
 } from '@tanstack/react-query';
 import * as texts from '../texts/index.ts';
 import { ApiError } from './api-error.ts';
-import { call, nextCursorOf, queryOfLink, readError, send } from './client.ts';
+import { call, nextCursorOf, openStream, queryOfLink, readError, send } from './client.ts';
 import { commonHeaders, leadListRequest } from './first-requests.ts';
 
 /** The maximum number of changes in one response: the maximum of the service. */
@@ -270,9 +270,21 @@ export async function exportSelection(
   return new Blob(parts, { type: accept });
 }
 
+const exportPath = (format: 'csv' | 'ndjson') => `/console/order/leads.${format}`;
+
 /** Returns the address from which the filtered leads can be downloaded. */
 export function exportAddress(format: 'csv' | 'ndjson', filters: LeadFilterQuery): string {
-  return `/api/console/order/leads.${format}?${queryOfLink(filters)}`;
+  return `/api${exportPath(format)}?${queryOfLink(filters)}`;
+}
+
+/** Checks that the server would begin an export. @throws ApiError */
+export async function checkExport(format: 'csv' | 'ndjson', filters: LeadFilterQuery): Promise<void> {
+  await send(exportPath(format), { method: 'HEAD', query: filters });
+}
+
+/** Requests the file of the filtered leads. @throws ApiError */
+export function openExport(format: 'csv' | 'ndjson', filters: LeadFilterQuery, signal: AbortSignal) {
+  return openStream(exportPath(format), { query: { ...filters }, signal });
 }
 
 /** A CSV file to send. */

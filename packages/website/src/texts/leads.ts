@@ -191,7 +191,15 @@ export const leads = {
   undoStarted: 'Undo started',
   cancelJob: 'Cancel',
   exportSelection: 'Export',
-  exporting: (count: number) => `The download of ${leadsOf(count)} begins. Your browser shows its progress.`,
+  exporting: (count: number | undefined) =>
+    `The download ${count === undefined ? '' : `of ${leadsOf(count)} `}begins. Your browser shows its progress.`,
+  exportProgress: (file: string, received: number, total: number | undefined) =>
+    `Exporting to ${file}: ${total === undefined ? leadsOf(received) : `${number.format(received)} of ${leadsOf(total)}`}`,
+  exported: (count: number, file: string) => `Exported ${leadsOf(count)} to ${file}.`,
+  exportCancelled: 'Export cancelled. Nothing was saved.',
+  exportFailed: 'The export failed',
+  exportFailedStep:
+    'The connection ended or the file could not be written. Nothing was saved. Check both and export again.',
   clearSelection: 'Clear the selection',
   noCommonStatus: 'No status is possible for all of them',
   markAs: (status: string) => `Mark as ${status}`,

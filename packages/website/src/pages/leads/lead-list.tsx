@@ -19,7 +19,7 @@ import {
   useState,
 } from 'react';
 import { campaignsQuery } from '../../api/campaigns.ts';
-import { exportAddress, exportSelection } from '../../api/leads.ts';
+import { exportSelection } from '../../api/leads.ts';
 import { membersQuery } from '../../api/members.ts';
 import { campaignLabel } from '../../shell/campaign-option.ts';
 import { IconArrowUp } from '../../shell/icons.tsx';
@@ -71,6 +71,7 @@ export function LeadList({
   statusChanges,
   onOpen,
   onFocus,
+  onExportAll,
   onSort,
   hrefOf,
   columns,
@@ -86,6 +87,8 @@ export function LeadList({
   onOpen: (id: string) => void;
   /** Called when the list gets the focus. The user may open a lead soon. */
   onFocus: () => void;
+  /** Exports all leads that match the filters. */
+  onExportAll: (format: 'csv' | 'ndjson') => void;
   onSort: (sort: LeadSort) => void;
   hrefOf: (id: string) => string;
   columns: Columns;
@@ -234,9 +237,7 @@ export function LeadList({
 
   const exportChosen = async (format: 'csv' | 'ndjson') => {
     if (isAll) {
-      // The browser writes the file while it arrives, and shows its progress. A million leads have 500 MB.
-      notifications.show({ message: t.exporting(total ?? leads.length) });
-      location.assign(exportAddress(format, filters));
+      onExportAll(format);
       return;
     }
     try {

@@ -1,4 +1,5 @@
 import { ActionIcon, Button, Center, Group, Menu, Text, Title, VisuallyHidden } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import type { SavedView } from '@leads/core/lead';
@@ -6,7 +7,7 @@ import { useMediaQuery } from '@mantine/hooks';
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { browserAddress } from '../../api/workspace-address.ts';
-import { exportAddress, invalidateCounts, leadCountQuery, leadQuery } from '../../api/leads.ts';
+import { invalidateCounts, leadCountQuery, leadQuery } from '../../api/leads.ts';
 import { jobsQuery } from '../../api/jobs.ts';
 import { viewsQuery } from '../../api/views.ts';
 import { useCommands } from '../../shell/commands.ts';
@@ -35,6 +36,7 @@ import {
   sortChanges,
 } from './lead-search.ts';
 import classes from './leads.module.css';
+import { exportsQuery } from './running-exports.ts';
 import { useLeadList } from './use-lead-list.ts';
 import { useStatusChanges } from './use-status-changes.tsx';
 import { ViewsMenu } from './views-menu.tsx';
@@ -50,6 +52,7 @@ const keyConsumers =
 const loadPanel = () => import('./lead-panel.tsx');
 const LeadPanel = lazyDialog(async () => (await loadPanel()).LeadPanel);
 const ColumnsDialog = lazyDialog(async () => (await import('./columns-dialog.tsx')).ColumnsDialog);
+const ExportProgress = lazyDialog(async () => (await import('./export-progress.tsx')).ExportProgress);
 const JobsLine = lazyDialog(async () => (await import('./jobs-line.tsx')).JobsLine);
 const JobsDialog = lazyDialog(async () => (await import('./jobs-dialog.tsx')).JobsDialog);
 const NewLeadDialog = lazyDialog(async () => (await import('./new-lead-dialog.tsx')).NewLeadDialog);
@@ -90,6 +93,7 @@ export function LeadsPage() {
     'new' | 'import' | 'import-statuses' | 'shortcuts' | 'columns' | 'jobs'
   >();
 
+  const { data: exports = [] } = useQuery(exportsQuery);
   const { data: jobs } = useQuery({ ...jobsQuery, enabled: role !== 'publisher' });
   const { data: views } = useQuery({ ...viewsQuery, enabled: search.view !== undefined });
   const view = views?.find(({ id }) => id === search.view);
@@ -136,6 +140,12 @@ export function LeadsPage() {
   const showAll = () => void navigate({ to: '/leads', search: {}, resetScroll: false });
   const focusList = () => scroller.current?.focus({ preventScroll: true });
   const closeDialog = () => setDialog(undefined);
+  const exportAll = (format: 'csv' | 'ndjson') => {
+    void import('./export-leads.ts').then(
+      ({ exportLeads }) => exportLeads({ queryClient, format, filters, total: total.data }),
+      () => notifications.show({ color: 'red', message: texts.common.unreachable }),
+    );
+  };
 
   useCommands([
     { label: t.newLead, run: () => setDialog('new') },
@@ -143,8 +153,8 @@ export function LeadsPage() {
     { label: t.editColumns, run: () => setDialog('columns') },
     { label: t.importCsv, run: () => setDialog('import') },
     ...(role === 'publisher' ? [] : [{ label: t.importStatuses, run: () => setDialog('import-statuses') }]),
-    { label: t.exportCsv, run: () => location.assign(exportAddress('csv', filters)) },
-    { label: t.exportNdjson, run: () => location.assign(exportAddress('ndjson', filters)) },
+    { label: t.exportCsv, run: () => exportAll('csv') },
+    { label: t.exportNdjson, run: () => exportAll('ndjson') },
     ...(role === 'publisher' ? [] : [{ label: t.jobs, run: () => setDialog('jobs') }]),
     { label: t.shortcuts, shortcut: '?', run: () => setDialog('shortcuts') },
   ]);
@@ -217,10 +227,8 @@ export function LeadsPage() {
                 {(['csv', 'ndjson'] as const).map((format) => (
                   <Menu.Item
                     key={format}
-                    component="a"
-                    href={exportAddress(format, filters)}
-                    download
                     leftSection={<IconDownload size={16} aria-hidden />}
+                    onClick={() => exportAll(format)}
                   >
                     {format === 'csv' ? t.exportCsv : t.exportNdjson}
                   </Menu.Item>
@@ -254,6 +262,7 @@ export function LeadsPage() {
         />
         <FilterChips filters={filters} onChange={(changes) => show(changes)} />
         {jobs !== undefined && jobs.length > 0 && <JobsLine jobs={jobs} role={role} />}
+        {exports.length > 0 && <ExportProgress exports={exports} />}
         {data.isFailing && (
           <Text size="sm" c="red" role="status">
             {t.paused}
@@ -280,6 +289,7 @@ export function LeadsPage() {
             }}
             // Without a connection, the panel reports the failure when it opens.
             onFocus={() => void loadPanel().catch(() => undefined)}
+            onExportAll={exportAll}
             onSort={(sort) => show(sortChanges(filters, sort))}
             hrefOf={hrefOf}
             columns={columns.columns}
