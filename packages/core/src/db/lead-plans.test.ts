@@ -90,6 +90,14 @@ beforeAll(async () => {
     SELECT (CASE WHEN status = 'Paid' THEN '${paymentIds.rare}' ELSE '${paymentIds.large}' END)::uuid, id, workspace_id, 1
     FROM lead WHERE status IN ('Paid', 'Approved');`);
   await database.query('VACUUM ANALYZE lead, payment_lead');
+  // Postgres then explains the statements that the store runs, which are not run a second time.
+  await database.query(`
+    LOAD 'auto_explain';
+    SET auto_explain.log_analyze = on;
+    SET auto_explain.log_buffers = on;
+    SET auto_explain.log_timing = off;
+    SET auto_explain.log_format = json;
+    SET auto_explain.log_level = notice;`);
   // The store sets the acting workspace for every statement.
   await database.query(`SELECT set_config('leads.workspace', $1, false)`, [tenant.workspaceId]);
 });
@@ -330,42 +338,34 @@ const questions = {
 /** Leaves values as the texts that Postgres sends. */
 const unparsed = { getTypeParser: () => (text: string) => text } as pg.CustomTypesConfig;
 
-/** Runs the statements of the store and returns their plans. */
+/** Runs the statements of the store, and returns their plans. Postgres sends each plan as a notice. */
 async function explain(
   scope: Scope,
   query: LeadQuery,
   { question = 'page', after }: { question?: keyof typeof questions; after?: LeadPosition | undefined } = {},
 ) {
-  const statements: { text: string; values: unknown[] }[] = [];
   const client = await database.connect();
   const store = createLeadStore({
     ...opened,
-    select: async <Row>({ text, values }: { text: string; values: unknown[] }) => {
-      statements.push({ text, values });
-      return (await client.query({ text, values })).rows as Row[];
-    },
+    select: async <Row>({ text, values }: { text: string; values: unknown[] }) =>
+      (await client.query({ text, values })).rows as Row[],
     selectTexts: async ({ text, values }) => {
-      statements.push({ text, values });
-      const { rows } = await client.query<(string | null)[]>({
-        text,
-        values,
-        rowMode: 'array',
-        types: unparsed,
-      });
-      return rows;
+      const options = { rowMode: 'array', types: unparsed } as const;
+      return (await client.query<(string | null)[]>({ text, values, ...options })).rows;
     },
   });
   const { role, userId } = scopes[scope];
   const viewer = { workspaceId: tenant.workspaceId, role, userId: userId() } as Principal;
-  await questions[question](store, selectLeads(viewer, query), after);
   const plans: PlanNode[] = [];
-  for (const { text, values } of statements) {
-    const [row] = await database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
-      values,
-    );
-    if (row !== undefined) plans.push(row['QUERY PLAN'][0].Plan);
-  }
+  const onNotice = ({ message = '' }: { message?: string | undefined }) => {
+    plans.push((JSON.parse(message.slice(message.indexOf('{'))) as { Plan: PlanNode }).Plan);
+  };
+  client.on('notice', onNotice);
+  await client.query('SET auto_explain.log_min_duration = 0');
+  await questions[question](store, selectLeads(viewer, query), after);
+  // In a transaction, Postgres sends the last plan with the next statement.
+  await client.query('SET auto_explain.log_min_duration = -1');
+  client.off('notice', onNotice);
   return {
     text: JSON.stringify(plans, undefined, 1),
     pages: plans
