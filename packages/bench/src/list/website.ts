@@ -19,10 +19,8 @@ const required = {
   searchMs: 150,
   visibleMs: 2_000,
 };
-const usual = { pageLoads: 9, answers: 60 };
-/** The numbers of measured searches and changes: enough for the maximum. */
-const searches = 16;
-const changes = 16;
+/** The numbers of searches and changes are enough for the maximum. */
+const usual = { pageLoads: 9, answers: 60, searches: 16, changes: 16 };
 /** A connection of 1.6 Mbit/s with 150 ms of latency, as the network emulation of the browser describes it. */
 const slowNetwork = {
   offline: false,
@@ -76,11 +74,11 @@ export async function measureWebsite({ databases, sizes, effort, onProgress }: L
   onProgress('Searching leads by the digits of their phone numbers');
   const leadsPage = `${url}/w/${slug}/leads`;
   const searchesMs = await timeSearches(browser, leadsPage, cookies, {
-    numbers: await phonesOf(databaseUrl, searches),
+    numbers: await phonesOf(databaseUrl, scaled(usual.searches, effort)),
   });
   onProgress('Changing leads, which another operator has in the list');
   const operator = await signIn(databaseUrl, browser, url);
-  const changesMs = await timeChanges(browser, leadsPage, [cookies, operator], changes);
+  const changesMs = await timeChanges(browser, leadsPage, [cookies, operator], scaled(usual.changes, effort));
 
   onProgress(`Requesting the overview of a year with ${leads} leads`);
   await using database = openForBench(databaseUrl);
