@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { startPostgres } from '@leads/local-stack/processes/postgres';
 import { defineCommand, flag, integer, listOf, number, oneOf } from '../command.ts';
 import { startLoadProcess } from '../load/load-process.ts';
-import { createMigratedDatabase, query } from '../stack/database.ts';
+import { migrateTemplate } from '../stack/database.ts';
 import { reserveCore } from '../stack/own-core.ts';
 import { temporaryDirectory } from '../stack/temporary-directory.ts';
 import { measureDrain } from './drain.ts';
@@ -41,15 +41,10 @@ export const deliveries = defineCommand({
     await using temporary = temporaryDirectory(dataDir);
     await using postgres = await startPostgres({ dataDir: join(temporary.path, 'postgres') });
     using load = startLoadProcess();
-    await createMigratedDatabase(postgres, 'migrated');
-    const createDatabase = async (name: string) => {
-      await query(postgres.url('postgres'), `CREATE DATABASE ${name} TEMPLATE migrated`);
-      return postgres.url(name);
-    };
     const bench = {
       postgres,
       load,
-      createDatabase,
+      createDatabase: await migrateTemplate(postgres),
       rounds,
       seconds,
       waiting,

@@ -56,7 +56,7 @@ export async function measureIntakeRate({
     await checkpoint(postgres);
     await using deliverer = subject === 'queued and sent' ? await startDeliverer(databaseUrl) : undefined;
     if (deliverer !== undefined) moveToOwnCore?.(deliverer.pid);
-    await load.send({ ...target, durationMs: 300 });
+    await load.send({ ...target, durationMs: Math.min(300, seconds * 1000) });
     const batchesBefore = await readBatches(intake.port);
     const before = { service: processorTimeUs(intake.pid), postgres: processorTimeUs(postgres.pid) };
     const sent = await load.send({ ...target, durationMs: seconds * 1000 });

@@ -2,13 +2,15 @@ import type { LocalPostgres } from '@leads/local-stack/processes/postgres';
 import type { LoadFigures, LoadOptions, LoadProcess } from '../load/load-process.ts';
 import { submitPath } from '../load/requests.ts';
 import { createOwner } from '../stack/credentials.ts';
-import { createMigratedDatabase, removeLeads } from '../stack/database.ts';
+import { removeLeads } from '../stack/database.ts';
 import { type Program, startProgram } from '../stack/programs.ts';
 import { median } from '../statistics.ts';
 
 /** The shared resources of all steps of this bench. */
 export interface Bench {
   readonly postgres: LocalPostgres;
+  /** Creates an empty database with every migration applied, and returns its connection string. */
+  readonly createDatabase: (name: string) => Promise<string>;
   readonly load: LoadProcess;
   /** A temporary directory. */
   readonly directory: string;
@@ -36,7 +38,7 @@ export interface MeasuredIntake extends AsyncDisposable {
  * @param preload a module that Node loads before the intake.
  */
 export async function openIntake(bench: Bench, name: string, preload?: URL): Promise<MeasuredIntake> {
-  const databaseUrl = await createMigratedDatabase(bench.postgres, name);
+  const databaseUrl = await bench.createDatabase(name);
   const { API_KEY } = await createOwner(databaseUrl);
   const env = { INTAKE_WORKERS: String(bench.workers) };
   const service = await startProgram('intake', { databaseUrl, env, preload });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type LocalPostgres, startPostgres } from '@leads/local-stack/processes/postgres';
 import { defineCommand, flag, integer, listOf, number, oneOf } from '../command.ts';
 import { startLoadProcess } from '../load/load-process.ts';
-import { query } from '../stack/database.ts';
+import { migrateTemplate, query } from '../stack/database.ts';
 import { temporaryDirectory } from '../stack/temporary-directory.ts';
 import { type Ratio, worseRatios } from './baseline.ts';
 import baseline from './baseline.json' with { type: 'json' };
@@ -61,6 +61,7 @@ export const intake = defineCommand({
     const durationMs = seconds * 1000;
     const bench: Bench = {
       postgres,
+      createDatabase: await migrateTemplate(postgres),
       load,
       directory,
       connections,

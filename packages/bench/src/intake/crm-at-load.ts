@@ -3,14 +3,18 @@ import { assertAll200, type LoadOptions, ratesOf, summarizeLoads } from '../load
 import { crmLeadsPath, referenceOwner, submitPath } from '../load/requests.ts';
 import { processorTimeUs } from '../process-tree.ts';
 import { createOwner } from '../stack/credentials.ts';
-import { checkpoint, createMigratedDatabase, query, removeLeads } from '../stack/database.ts';
+import { checkpoint, query, removeLeads } from '../stack/database.ts';
 import { type Program, startProgram } from '../stack/programs.ts';
 import { measureInTurn, median, medianRatio } from '../statistics.ts';
 import { type Bench, usualConnections } from './bench.ts';
 import { startIntakeReference, warmUpMs } from './targets.ts';
 
-/** The number of leads whose status changes. A connection never waits for another that changes the same lead. */
-const changedLeads = 5_000;
+/**
+ * Returns the number of leads whose status changes: 5,000, and fewer in a short measurement. They are many times the
+ * connections, so a connection never waits for another that changes the same lead.
+ */
+const changedLeads = ({ durationMs }: Bench) =>
+  Math.min(5_000, Math.max(16 * usualConnections, 2 * durationMs));
 
 /** The required ratios of the CRM to its references. */
 const requirements = [
@@ -93,7 +97,7 @@ function figuresOf(
 }
 
 async function startTargets(bench: Bench, resources: DisposeStack): Promise<Target[]> {
-  const databaseUrl = await createMigratedDatabase(bench.postgres, 'crm_at_load');
+  const databaseUrl = await bench.createDatabase('crm_at_load');
   const headers = await createOwner(databaseUrl);
   const service = resources.use(await startProgram('crm', { databaseUrl }));
   const [owner] = await query<Target['owner']>(
@@ -128,7 +132,7 @@ async function measure(
   await removeLeads(databaseUrl);
   const options: LoadOptions = {
     ...target.load,
-    ...(work === 'change' && { changedLeadIds: await addLeads(databaseUrl, owner) }),
+    ...(work === 'change' && { changedLeadIds: await addLeads(databaseUrl, owner, changedLeads(bench)) }),
     port: service.port,
     connections,
     durationMs,
@@ -147,14 +151,14 @@ async function measure(
 }
 
 /** Adds the leads whose status changes. @returns their ids. */
-async function addLeads(databaseUrl: string, owner: Target['owner']): Promise<string[]> {
+async function addLeads(databaseUrl: string, owner: Target['owner'], count: number): Promise<string[]> {
   const rows = await query<{ id: string }>(
     databaseUrl,
     `INSERT INTO lead (id, workspace_id, user_id, campaign_id, source, status, name, phone, version, words, created_at, updated_at)
      SELECT gen_random_uuid(), $1, $2, $3, 'crm', 'OnHold', 'Ada Lovelace ' || n, '+1 202 555 0143', 1,
        ARRAY['ada', 'lovelace', n::text], now(), now()
      FROM generate_series(1, $4::int) AS n RETURNING id`,
-    [owner.workspaceId, owner.userId, owner.campaignId, changedLeads],
+    [owner.workspaceId, owner.userId, owner.campaignId, count],
   );
   return rows.map(({ id }) => id);
 }

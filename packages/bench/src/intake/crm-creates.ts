@@ -1,7 +1,7 @@
 import { assertAll200, ratesOf, summarizeLoads } from '../load/load-process.ts';
 import { crmLeadsPath, submitPath } from '../load/requests.ts';
 import { createOwner } from '../stack/credentials.ts';
-import { checkpoint, createMigratedDatabase, removeLeads } from '../stack/database.ts';
+import { checkpoint, removeLeads } from '../stack/database.ts';
 import { startProgram } from '../stack/programs.ts';
 import { measureInTurn, medianRatio } from '../statistics.ts';
 import type { Bench } from './bench.ts';
@@ -12,8 +12,8 @@ import { startIntakeReference } from './targets.ts';
  * request.
  */
 export async function measureCrmCreates(bench: Bench) {
-  const { postgres, load, rounds, durationMs } = bench;
-  const databaseUrl = await createMigratedDatabase(postgres, 'crm');
+  const { postgres, createDatabase, load, rounds, durationMs } = bench;
+  const databaseUrl = await createDatabase('crm');
   const headers = await createOwner(databaseUrl);
   await using crm = await startProgram('crm', { databaseUrl });
   await using reference = await startIntakeReference(bench, 'prisma', { databaseName: 'crm_prisma' });

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { postLead } from '../load/post-lead.ts';
 import { submitPath } from '../load/requests.ts';
 import { createOwner } from '../stack/credentials.ts';
-import { createMigratedDatabase } from '../stack/database.ts';
 import { spawnService } from '../stack/programs.ts';
 import { median } from '../statistics.ts';
 import type { Bench } from './bench.ts';
@@ -11,8 +10,8 @@ const timeoutMs = 60_000;
 const retryMs = 5;
 
 /** Measures the time from the start of Node to the first lead answered with 200. */
-export async function measureStartup({ postgres, rounds, workers }: Bench) {
-  const databaseUrl = await createMigratedDatabase(postgres, 'startup');
+export async function measureStartup({ createDatabase, rounds, workers }: Bench) {
+  const databaseUrl = await createDatabase('startup');
   const { API_KEY } = await createOwner(databaseUrl);
   const timesMs: number[] = [];
   for (let start = 0; start < 2 * rounds; start++) {

@@ -3,7 +3,7 @@ import type { DisposeStack } from '@leads/core/dispose-stack';
 import { countNot200 } from '../load/load-process.ts';
 import { submitPath } from '../load/requests.ts';
 import { maxMemoryMb, processorTimeUs, resetMaxMemory } from '../process-tree.ts';
-import { checkpoint, countLeads, createMigratedDatabase, query, removeLeads } from '../stack/database.ts';
+import { checkpoint, countLeads, query, removeLeads } from '../stack/database.ts';
 import { type Program, startReference } from '../stack/programs.ts';
 import { type Bench, openIntake } from './bench.ts';
 import { isPgbenchInstalled, runPgbench } from './pgbench.ts';
@@ -68,12 +68,12 @@ export async function startTargets(bench: Bench, resources: DisposeStack): Promi
  * @param options.indexes `one`: the table has a primary key and one index. Default: those of the service.
  */
 export async function startIntakeReference(
-  { postgres }: Bench,
+  bench: Bench,
   name: 'fastify' | 'prisma' | 'pg',
   { databaseName = name, indexes }: { databaseName?: string; indexes?: 'one' } = {},
 ): Promise<AsyncDisposable & { service: Program; databaseUrl: string | undefined }> {
   const databaseUrl =
-    name === 'fastify' ? undefined : await createReferenceDatabase(postgres, databaseName, indexes);
+    name === 'fastify' ? undefined : await createReferenceDatabase(bench, databaseName, indexes);
   const service = await startReference('intake/reference-server.js', [name], databaseUrl ?? '');
   return { service, databaseUrl, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
 }
@@ -83,12 +83,8 @@ export async function startIntakeReference(
  *
  * @param indexes `one`: the table has a primary key and one index, and no checks.
  */
-async function createReferenceDatabase(
-  postgres: Bench['postgres'],
-  name: string,
-  indexes?: 'one',
-): Promise<string> {
-  const databaseUrl = await createMigratedDatabase(postgres, name);
+async function createReferenceDatabase(bench: Bench, name: string, indexes?: 'one'): Promise<string> {
+  const databaseUrl = await bench.createDatabase(name);
   await query(
     databaseUrl,
     `ALTER TABLE lead RENAME TO lead_of_service; ${
@@ -151,10 +147,11 @@ async function assertStored(name: TargetName, databaseUrl: string, acknowledged:
 
 async function pgbenchTarget(
   name: 'pgbench' | 'pgbenchOneIndex',
-  { postgres, directory, durationMs }: Bench,
+  bench: Bench,
   indexes?: 'one',
 ): Promise<Target> {
-  const databaseUrl = await createReferenceDatabase(postgres, name.toLowerCase(), indexes);
+  const { postgres, directory, durationMs } = bench;
+  const databaseUrl = await createReferenceDatabase(bench, name.toLowerCase(), indexes);
   return {
     name,
     async measure(connections) {

@@ -37,6 +37,20 @@ export async function createMigratedDatabase(postgres: LocalPostgres, name: stri
   return databaseUrl;
 }
 
+/**
+ * Migrates a database of a Postgres once.
+ *
+ * @returns a function that clones it under a name, and returns the connection string of the clone.
+ */
+export async function migrateTemplate(postgres: LocalPostgres): Promise<(name: string) => Promise<string>> {
+  const template = 'migrated';
+  await createMigratedDatabase(postgres, template);
+  return async (name) => {
+    await postgres.createDatabase(name, { template });
+    return postgres.url(name);
+  };
+}
+
 export async function countLeads(databaseUrl: string): Promise<number> {
   const [row] = await query<{ count: number }>(databaseUrl, 'SELECT count(*)::float8 AS count FROM lead');
   return row?.count ?? 0;
