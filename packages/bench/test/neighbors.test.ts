@@ -11,7 +11,7 @@ interface AttackFigures {
 test('bench neighbors refuses no request of a workspace while another workspace attacks', {
   timeout: 400_000,
 }, async () => {
-  const { stdout, stderr } = await runBench(['neighbors', '--size', '10k', '--seconds', '1', '--json']);
+  const { stdout, stderr } = await runBench(['neighbors', '--size', '10k', '--seconds', '0.3', '--json']);
   const { attacks } = JSON.parse(stdout) as { attacks: AttackFigures[] };
   const names = ['searches', 'pages', 'streams', 'exports', 'imports', 'unknownKeys'];
   expect(attacks.map(({ attack }) => attack)).toEqual(names);

@@ -5,7 +5,7 @@ import { runBench } from './run-bench.ts';
 test('bench rolls restarts instances behind a proxy without losing a lead', {
   timeout: 400_000,
 }, async () => {
-  const { code, stdout, stderr } = await runBench(['rolls', '--rolls', '1', '--rate', '50', '--json']);
+  const { code, stdout, stderr } = await runBench(['rolls', '--rolls', '1', '--rate', '20', '--json']);
   const { services, verification, restarts, proxyErrors } = JSON.parse(stdout) as TrafficFigures & {
     restarts: { service: string; count: number }[];
     proxyErrors: Record<string, number>;
@@ -20,7 +20,7 @@ test('bench rolls restarts instances behind a proxy without losing a lead', {
   ).toEqual([]);
   expect(failed.reduce((sum, [, count]) => sum + count, 0)).toBeLessThan(verification.acknowledged / 20);
   expect(verification).toMatchObject({ lost: 0, duplicated: 0, missingEvents: 0, disorderedEvents: 0 });
-  expect(verification.acknowledged).toBeGreaterThan(200);
+  expect(verification.acknowledged).toBeGreaterThan(100);
   expect(restarts).toMatchObject([
     { service: 'intake', count: 2 },
     { service: 'crm', count: 2 },

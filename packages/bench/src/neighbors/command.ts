@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DisposeStack } from '@leads/core/dispose-stack';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { startNats } from '@leads/local-stack/processes/nats-server';
-import { defineCommand, integer, listOf, oneOf, size } from '../command.ts';
+import { defineCommand, listOf, number, oneOf, size } from '../command.ts';
 import { filled } from '../list/fill.ts';
 import { startFilledDatabases } from '../list/filled-databases.ts';
 import { submitPath } from '../load/requests.ts';
@@ -39,7 +39,7 @@ export const neighbors = defineCommand({
   options: {
     size: size('100k', 'database size in leads; the attacker has 70 % of them'),
     attacks: listOf(oneOf(attackNames, attackNames.join(), 'attacks to run')),
-    seconds: integer(600, '20', 'duration of each measurement'),
+    seconds: number(0.1, 600, '20', 'duration of each measurement'),
   },
   async run(options, { dataDir, onProgress }) {
     await using resources = new DisposeStack();
