@@ -71,7 +71,7 @@ describe.concurrent('every acknowledged lead is stored once, and its events are 
     expect(Number.parseFloat(found(postgresKilled, 'accepted since the first kill') ?? '')).toBeGreaterThan(
       95,
     );
-    expect(postgresDown?.seconds).toBeGreaterThan(15);
+    expect(postgresDown?.seconds).toBeGreaterThan(12);
     expect(Number.parseFloat(found(postgresDown, 'accepted meanwhile') ?? '')).toBeGreaterThan(95);
     expect(found(natsKilled, 'acknowledged while both were down')).toBe('0');
     expect(natsKilled?.unavailable).toBeGreaterThan(0);

@@ -108,7 +108,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
       async run({ stack: { postgres }, isShort }) {
         const pausedAt = Date.now();
         postgres.pause();
-        await sleep(isShort ? 8_000 : 60_000);
+        await sleep(isShort ? 5_000 : 60_000);
         postgres.resume();
         const endedAt = Date.now();
         return {
@@ -127,7 +127,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
       async run({ stack, isShort, rate, onProgress }) {
         const downAt = Date.now();
         await stack.postgres.kill();
-        await sleep(isShort ? 15_000 : 600_000);
+        await sleep(isShort ? 12_000 : 600_000);
         const endedAt = Date.now();
         await stack.postgres.start();
         onProgress('  Postgres is ready');
@@ -155,7 +155,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
       stack: { webhooks: true },
       async run({ stack: { postgres, nats }, isShort, onProgress }) {
         await postgres.kill();
-        await sleep(isShort ? 5_000 : 20_000);
+        await sleep(isShort ? 3_000 : 20_000);
         await postgres.start();
         const [broker] = nats;
         if (broker === undefined) throw new Error('The stack has no NATS');
@@ -167,7 +167,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
         onProgress('  Postgres and NATS down');
         await Promise.all([postgres.kill(), broker.kill()]);
         const downAt = Date.now();
-        await sleep(isShort ? 6_000 : 60_000);
+        await sleep(isShort ? 4_000 : 60_000);
         const endedAt = Date.now();
         await Promise.all([postgres.start(), broker.start()]);
         const upAt = Date.now();
@@ -194,7 +194,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
       paddingBytes: 6_000,
       async run({ stack, isShort, onProgress }) {
         const { intake, postgres, postgresDisk } = stack;
-        const fullMs = isShort ? 8_000 : 30_000;
+        const fullMs = isShort ? 4_000 : 30_000;
         const hasRecovered = async () => (await stack.notRecovered(5_000)) === undefined;
         await postgres.kill();
         // The intake is ready until the buffer is full.
@@ -269,7 +269,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
       title: 'a cluster of three NATS: one killed, then another; then the same without Postgres',
       stack: { natsServers: 3 },
       async run({ stack: { nats, postgres }, isShort, onProgress }) {
-        const phaseMs = isShort ? 5_000 : 20_000;
+        const phaseMs = isShort ? 3_000 : 20_000;
         const [, second, third] = nats;
         if (second === undefined || third === undefined)
           throw new Error('The stack has less than three NATS servers');
