@@ -9,7 +9,7 @@ import { freePort } from '@leads/local-stack/processes/free-port';
 import { startPostgres } from '@leads/local-stack/processes/postgres';
 import { startService } from '@leads/local-stack/processes/services';
 import { migrationsDir } from '@leads/local-stack/repository';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { jwtSecret, openFixture } from '../src/fixture.ts';
 import { type Answer, HttpClient } from '../src/http-client.ts';
 import {
@@ -41,38 +41,69 @@ const request = (client: HttpClient, path: string) =>
 describe.each(serviceNames)('%s with the other service absent', (name) => {
   const prefix = name.toUpperCase();
 
-  test('starts, accepts a lead and stops with code 0', async () => {
-    const service = await startService(name, { env: environment.env });
-    const client = new HttpClient(Number(new URL(service.url).port));
-    try {
-      expect(await request(client, '/health/live')).toEqual([200, { status: 'live' }]);
-      expect(await request(client, '/health/ready')).toEqual([200, up]);
-      const { headers } = environment.workspace.owner;
-      const body = leadBody(name, { name: `alone ${name}` });
-      const created = await client.send({ method: 'POST', path: createPath[name], headers, body });
-      expect(created.status).toBe(200);
-      const rows = await environment.fixture.sql('SELECT source FROM lead WHERE name = $1', [
-        `alone ${name}`,
-      ]);
-      expect(rows).toEqual([{ source: name }]);
-    } finally {
-      client.close();
-      await service.stop();
-    }
-    expect(await service.exited).toEqual({ code: 0, signal: null });
-  });
-
-  test('answers /health/live after its start, and prints the time that takes', async () => {
+  test('starts with secrets from files, accepts a lead, switches its log level on SIGUSR2 and back on the next one, and stops with code 0', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'leads-secrets-'));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const secretFiles = (['DATABASE_URL', 'JWT_SECRET'] as const).map((secret) => {
+      const path = join(directory, secret);
+      writeFileSync(path, `${environment.env[secret]}\n`);
+      return [`${secret}_FILE`, path] as const;
+    });
     const port = await freePort();
     const client = new HttpClient(port);
     const startedAt = performance.now();
-    await using _ = spawnService(name, { ...environment.env, [`${prefix}_PORT`]: String(port) });
+    await using service = spawnService(name, {
+      ...Object.fromEntries(secretFiles),
+      [`${prefix}_PORT`]: String(port),
+      LOG_LEVEL: 'warn',
+      SHUTDOWN_DELAY_MS: '0',
+    });
     await expect
       .poll(() => request(client, '/health/live'), { timeout: 30_000, interval: 10 })
       .toEqual([200, { status: 'live' }]);
     const durationMs = performance.now() - startedAt;
-    client.close();
     console.log(`${name}: ${Math.round(durationMs)} ms from spawn to the first answer of /health/live`);
+    await expect.poll(() => request(client, '/health/ready')).toEqual([200, up]);
+
+    const { headers } = environment.workspace.owner;
+    const body = leadBody(name, { name: `alone ${name}` });
+    const created = await client.send({ method: 'POST', path: createPath[name], headers, body });
+    expect(created.status).toBe(200);
+    const rows = await environment.fixture.sql('SELECT source FROM lead WHERE name = $1', [`alone ${name}`]);
+    expect(rows).toEqual([{ source: name }]);
+
+    const lines = () => service.output('stdout').split('\n').slice(0, -1);
+    /** Sends a request that is rejected, and returns its log lines. */
+    const rejectAndReadLog = async (id: string) => {
+      const answer = await client.send({
+        method: 'DELETE',
+        path: createPath[name],
+        headers: { 'X-Request-Id': id },
+      });
+      expect([answer.status, answer.headers['x-request-id']]).toEqual([405, id]);
+      return lines().filter((line) => line.includes(id));
+    };
+    const waitForSwitches = async (times: number) => {
+      const switchCount = () => lines().filter((line) => line.includes('Log level switched')).length;
+      await expect.poll(switchCount).toBe(times);
+    };
+    await rejectAndReadLog('at-warn');
+    service.signal('SIGUSR2');
+    await waitForSwitches(1);
+    await expect.poll(() => rejectAndReadLog('at-debug')).not.toEqual([]);
+    const debugLines = lines().filter((line) => line.includes('at-debug'));
+    expect(debugLines.map((line) => JSON.parse(line) as unknown).slice(0, 2)).toMatchObject([
+      { level: 'debug', reqId: 'at-debug', code: 'method_not_allowed', msg: 'Request rejected' },
+      { level: 'info', reqId: 'at-debug', status: 405, msg: 'Request' },
+    ]);
+    service.signal('SIGUSR2');
+    await waitForSwitches(2);
+    await rejectAndReadLog('at-warn-again');
+
+    client.close();
+    service.signal('SIGTERM');
+    expect(await service.exited).toEqual({ code: 0, signal: null });
+    expect(lines().filter((line) => line.includes('at-warn'))).toEqual([]);
   });
 
   test('starts while Postgres is unavailable, becomes ready without a restart, and again after a second outage', async () => {
@@ -140,61 +171,6 @@ describe.each(serviceNames)('%s with the other service absent', (name) => {
     expect(errors).toHaveLength(invalidNames.length);
     expect(new Set(errors.map((error) => error.split(' ')[0]))).toEqual(new Set(invalidNames));
     expect(service.output('stderr')).not.toContain('short');
-  });
-
-  test('switches its log level on SIGUSR2 and back on the next one', async () => {
-    const output: string[] = [];
-    const onOutput = (text: string) => void output.push(text);
-    await using service = await startService(name, {
-      env: { ...environment.env, LOG_LEVEL: 'warn' },
-      onOutput,
-    });
-    const lines = () => output.join('').split('\n').slice(0, -1);
-    /** Sends a request that is rejected, and returns its log lines. */
-    const rejectAndReadLog = async (id: string) => {
-      const answer = await fetch(`${service.url}${createPath[name]}`, {
-        method: 'DELETE',
-        headers: { 'X-Request-Id': id },
-      });
-      expect([answer.status, answer.headers.get('x-request-id')]).toEqual([405, id]);
-      return lines().filter((line) => line.includes(id));
-    };
-    const waitForSwitches = async (times: number) => {
-      const switchCount = () => lines().filter((line) => line.includes('Log level switched')).length;
-      await expect.poll(switchCount).toBe(times);
-    };
-
-    await rejectAndReadLog('at-warn');
-    process.kill(service.pid, 'SIGUSR2');
-    await waitForSwitches(1);
-    await expect.poll(() => rejectAndReadLog('at-debug')).not.toEqual([]);
-    const debugLines = lines().filter((line) => line.includes('at-debug'));
-    expect(debugLines.map((line) => JSON.parse(line) as unknown).slice(0, 2)).toMatchObject([
-      { level: 'debug', reqId: 'at-debug', code: 'method_not_allowed', msg: 'Request rejected' },
-      { level: 'info', reqId: 'at-debug', status: 405, msg: 'Request' },
-    ]);
-    process.kill(service.pid, 'SIGUSR2');
-    await waitForSwitches(2);
-    await rejectAndReadLog('at-warn-again');
-    await service.stop();
-    expect(await service.exited).toEqual({ code: 0, signal: null });
-    expect(lines().filter((line) => line.includes('at-warn'))).toEqual([]);
-  });
-
-  test('reads DATABASE_URL and JWT_SECRET from files', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'leads-secrets-'));
-    try {
-      const env: Record<string, string> = {};
-      for (const secret of ['DATABASE_URL', 'JWT_SECRET'] as const) {
-        const path = join(directory, secret);
-        writeFileSync(path, `${environment.env[secret]}\n`);
-        env[`${secret}_FILE`] = path;
-      }
-      await using service = await startService(name, { env });
-      expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
-    } finally {
-      rmSync(directory, { recursive: true, force: true });
-    }
   });
 
   test('reports a port in use in one line and exits with code 1', async () => {

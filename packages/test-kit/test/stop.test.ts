@@ -3,13 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Service, type ServiceName, startService } from '@leads/local-stack/processes/services';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HttpClient } from '../src/http-client.ts';
-import {
-  createPath,
-  leadBody,
-  prepareEnvironment,
-  serviceNames,
-  type TestEnvironment,
-} from '../src/running-stack.ts';
+import { createPath, leadBody, prepareEnvironment, type TestEnvironment } from '../src/running-stack.ts';
 
 let environment: TestEnvironment;
 beforeAll(async () => {
@@ -112,71 +106,72 @@ async function isRunning(service: Service): Promise<boolean> {
   return Promise.race([service.exited.then(() => false), sleep(0, true)]);
 }
 
-describe.each(serviceNames)('%s', (name) => {
-  test.each(['SIGTERM', 'SIGINT'] as const)(
-    'on %s under load completes the response of every accepted request and exits with code 0',
-    async (signalName) => {
-      const service = await startWith(name, 700);
-      const prefix = `${name} ${signalName} `;
-      let sending = true;
-      let sent = 0;
-      const exchanges: Exchange[] = [];
-      const send = async () => {
-        while (sending) exchanges.push(await exchange(portOf(service), name, `${prefix}${(sent += 1)}`));
-      };
-      const senders = Array.from({ length: 16 }, send);
+// Each service gets both signals: one under load, and the other during a slow request.
+describe.each([
+  { name: 'crm', underLoad: 'SIGTERM', whileSlow: 'SIGINT' },
+  { name: 'intake', underLoad: 'SIGINT', whileSlow: 'SIGTERM' },
+] as const)('$name', ({ name, underLoad, whileSlow }) => {
+  test(`on ${underLoad} under load completes the response of every accepted request and exits with code 0`, async () => {
+    const service = await startWith(name, 700);
+    const prefix = `${name} ${underLoad} `;
+    let sending = true;
+    let sent = 0;
+    const exchanges: Exchange[] = [];
+    const send = async () => {
+      while (sending) exchanges.push(await exchange(portOf(service), name, `${prefix}${(sent += 1)}`));
+    };
+    const senders = Array.from({ length: 16 }, send);
 
-      // Also a client with persistent connections, as most clients have.
-      const client = new HttpClient(portOf(service));
-      let persistentCount = 0;
-      let persistentError: string | undefined;
-      const persistentAnswers: [number, string | undefined][] = [];
-      const sendOnPersistent = async () => {
-        while (sending) {
-          try {
-            const answer = await create(client, name, { name: `${prefix}kept ${(persistentCount += 1)}` });
-            persistentAnswers.push([answer.status, answer.headers.connection]);
-          } catch (error) {
-            persistentError = (error as NodeJS.ErrnoException).code;
-            return;
-          }
+    // Also a client with persistent connections, as most clients have.
+    const client = new HttpClient(portOf(service));
+    let persistentCount = 0;
+    let persistentError: string | undefined;
+    const persistentAnswers: [number, string | undefined][] = [];
+    const sendOnPersistent = async () => {
+      while (sending) {
+        try {
+          const answer = await create(client, name, { name: `${prefix}kept ${(persistentCount += 1)}` });
+          persistentAnswers.push([answer.status, answer.headers.connection]);
+        } catch (error) {
+          persistentError = (error as NodeJS.ErrnoException).code;
+          return;
         }
-      };
-      const persistentSenders = Array.from({ length: 8 }, sendOnPersistent);
-
-      await expect.poll(() => exchanges.length, { timeout: 30_000 }).toBeGreaterThan(50);
-      const before = exchanges.length;
-      const startedAt = performance.now();
-      signal(service, signalName);
-      expect(await service.exited).toEqual({ code: 0, signal: null });
-      const durationMs = performance.now() - startedAt;
-      sending = false;
-      await Promise.all([...senders, ...persistentSenders]);
-      client.close();
-
-      expect(durationMs).toBeGreaterThan(690);
-      expect(durationMs).toBeLessThan(30_000);
-      const stored = await storedNames(`${prefix}%`);
-      const answered = exchanges.filter((each) => completeStatus(each) === 200);
-      expect(answered.filter(({ lead }) => !stored.has(lead))).toEqual([]);
-      // The service accepted requests after the signal.
-      expect(answered.length).toBeGreaterThan(before);
-
-      // A request without a response was not processed: no byte arrived, and no lead was stored.
-      const unanswered = exchanges.filter((each) => completeStatus(each) !== 200);
-      for (const { lead, code, bytes } of unanswered) {
-        expect({ bytes, stored: stored.has(lead) }).toEqual({ bytes: '', stored: false });
-        expect(code).toMatch(/^(ECONNREFUSED|ECONNRESET)$/);
       }
-      // Only connections in the backlog when the listener closed are reset.
-      expect(unanswered.filter(({ code }) => code === 'ECONNRESET').length).toBeLessThanOrEqual(16);
+    };
+    const persistentSenders = Array.from({ length: 8 }, sendOnPersistent);
 
-      expect(persistentError).toMatch(/^(ECONNREFUSED|ECONNRESET)$/);
-      expect(persistentAnswers.every(([status]) => status === 200)).toBe(true);
-      expect(persistentAnswers.at(0)).toEqual([200, 'keep-alive']);
-      expect(persistentAnswers.at(-1)).toEqual([200, 'close']);
-    },
-  );
+    await expect.poll(() => exchanges.length, { timeout: 30_000 }).toBeGreaterThan(50);
+    const before = exchanges.length;
+    const startedAt = performance.now();
+    signal(service, underLoad);
+    expect(await service.exited).toEqual({ code: 0, signal: null });
+    const durationMs = performance.now() - startedAt;
+    sending = false;
+    await Promise.all([...senders, ...persistentSenders]);
+    client.close();
+
+    expect(durationMs).toBeGreaterThan(690);
+    expect(durationMs).toBeLessThan(30_000);
+    const stored = await storedNames(`${prefix}%`);
+    const answered = exchanges.filter((each) => completeStatus(each) === 200);
+    expect(answered.filter(({ lead }) => !stored.has(lead))).toEqual([]);
+    // The service accepted requests after the signal.
+    expect(answered.length).toBeGreaterThan(before);
+
+    // A request without a response was not processed: no byte arrived, and no lead was stored.
+    const unanswered = exchanges.filter((each) => completeStatus(each) !== 200);
+    for (const { lead, code, bytes } of unanswered) {
+      expect({ bytes, stored: stored.has(lead) }).toEqual({ bytes: '', stored: false });
+      expect(code).toMatch(/^(ECONNREFUSED|ECONNRESET)$/);
+    }
+    // Only connections in the backlog when the listener closed are reset.
+    expect(unanswered.filter(({ code }) => code === 'ECONNRESET').length).toBeLessThanOrEqual(16);
+
+    expect(persistentError).toMatch(/^(ECONNREFUSED|ECONNRESET)$/);
+    expect(persistentAnswers.every(([status]) => status === 200)).toBe(true);
+    expect(persistentAnswers.at(0)).toEqual([200, 'keep-alive']);
+    expect(persistentAnswers.at(-1)).toEqual([200, 'close']);
+  });
 
   test('is not ready after a stop signal but accepts requests, then rejects new connections and closes open ones after their next response', async () => {
     const service = await startWith(name, 6_000);
@@ -222,7 +217,7 @@ describe.each(serviceNames)('%s', (name) => {
     }
   });
 
-  test('completes a slow request before it ends', async () => {
+  test(`completes a slow request on ${whileSlow} before it ends`, async () => {
     const service = await startWith(name, 0);
     const client = new HttpClient(portOf(service));
     const lead = `${name} is slow`;
@@ -232,7 +227,7 @@ describe.each(serviceNames)('%s', (name) => {
       answers.catch(() => undefined);
       // The services store the five leads in one or two batches.
       await table.waitForBlocked(name);
-      signal(service, 'SIGTERM');
+      signal(service, whileSlow);
       await sleep(1_000);
       expect(await isRunning(service)).toBe(true);
       // The service rejects new connections in the meantime.
