@@ -234,7 +234,12 @@ export type ResponseCheck = (request: { method: string; path: string }, answer: 
  * @returns a function that throws an Error with the difference.
  */
 export function createResponseCheck(document: OpenApiDocument): ResponseCheck {
-  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true });
+  const ajv = new Ajv2020({
+    strict: false,
+    allErrors: true,
+    validateFormats: true,
+    code: { optimize: false },
+  });
   addFormats.default(ajv);
   ajv.addSchema(withClosedObjects(document) as object, 'document');
   const errorChecks = {
