@@ -5,7 +5,12 @@ import type { AccessTokenCodec } from '@leads/core/credential';
 import { type Fixture, openFixture } from './fixture.ts';
 import { type Answer, HttpClient, type TestRequest } from './http-client.ts';
 import { LogCapture } from './log-check/log-capture.ts';
-import { createResponseCheck, documentedPath, type OpenApiDocument } from './openapi-document.ts';
+import {
+  createResponseCheck,
+  documentedPath,
+  type OpenApiDocument,
+  type ResponseCheck,
+} from './openapi-document.ts';
 import { createTestDatabase } from './test-database.ts';
 
 /** The parts of a Fastify server that the tests call. */
@@ -37,6 +42,16 @@ export interface RunningService extends AsyncDisposable {
     bytes: string | Buffer,
     options?: { end?: boolean; rest?: string; method?: string; path?: string },
   ): Promise<Answer[]>;
+}
+
+/** The checks of the documents of this process, by their JSON: test files start the same service many times. */
+const responseChecks = new Map<string, ResponseCheck>();
+
+function responseCheckOf(document: OpenApiDocument): ResponseCheck {
+  const text = JSON.stringify(document);
+  const check = responseChecks.get(text) ?? createResponseCheck(document);
+  responseChecks.set(text, check);
+  return check;
 }
 
 /**
@@ -83,7 +98,7 @@ export async function startService(
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
   const document = app.swagger() as OpenApiDocument;
-  const check = createResponseCheck(document);
+  const check = responseCheckOf(document);
   const client = new HttpClient(port);
   const requestIds: string[] = [];
 
