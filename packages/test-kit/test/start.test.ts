@@ -185,9 +185,13 @@ test('npm start keeps its data, however a run ends', { timeout: 600_000 }, async
   expect(await run.ended).toBe(1);
   await expect.poll(() => processesOf(dataDir), { timeout: 20_000 }).toEqual([]);
 
-  // The end of Postgres stops the services.
+  // Without the file of the credentials, a run creates others. The end of Postgres stops the services.
+  rmSync(join(dataDir, 'demo.json'));
   run = startRun(env, withLogCheck('--empty'));
   await run.ready;
+  expect(readDemo(dataDir).apiKey).not.toBe(demo.apiKey);
+  expect((await signInAndRead(readDemo(dataDir))).leads).toHaveLength(2);
+  tryPrintedCommands(run);
   process.kill(pidOf(dataDir, 'postgres'), 'SIGKILL');
   expect(await run.ended).toBe(1);
   expect(run.stderr()).toEqual([expect.stringMatching(/^Postgres has ended: see .*postgres\.log$/)]);
@@ -249,15 +253,9 @@ test(
     await expect.poll(() => processesOf(dataDir), { timeout: 20_000 }).toEqual([]);
     expect(existsSync(join(dataDir, 'start.lock'))).toBe(false);
 
-    rmSync(join(dataDir, 'demo.json'));
-    const withoutFile = await started({});
-    expect(withoutFile.demo.apiKey).not.toBe(demo.apiKey);
-    withoutFile.run.process.signal('SIGTERM');
-    await expectStopped(withoutFile.run, dataDir);
-
     await using other = await createEmptyDatabase();
     const otherDatabase = await started({ DATABASE_URL: other.url });
-    expect(otherDatabase.demo.apiKey).not.toBe(withoutFile.demo.apiKey);
+    expect(otherDatabase.demo.apiKey).not.toBe(demo.apiKey);
     otherDatabase.run.process.signal('SIGTERM');
     await expectStopped(otherDatabase.run, dataDir);
   },
