@@ -1,4 +1,5 @@
 import { useEffect, useEffectEvent, useState } from 'react';
+import { focusPage } from './focus-page.ts';
 
 /** The elements that can take the focus if the focused element is removed, nearest first. */
 const places = 'li, section, [role="dialog"]';
@@ -6,7 +7,7 @@ const places = 'li, section, [role="dialog"]';
 /**
  * Returns the focus when a dialog closes: to the element that opened the dialog. If that element is gone, to the button
  * with the same label in its nearest remaining container, because a list shows its button elsewhere while it is empty.
- * Without such a button, to the container.
+ * Without such a button, to the container, the list of leads or the heading of the page.
  *
  * @param isReturned returns false if what the dialog opens takes the focus instead.
  */
@@ -24,9 +25,11 @@ export function useFocusBack(isReturned: () => boolean = () => true): void {
       const target =
         (remaining === opener ? undefined : buttonLike(opener, remaining)) ??
         remaining ??
-        document.querySelector('[role="grid"]') ??
-        document.querySelector('main');
-      if (!(target instanceof HTMLElement)) return;
+        document.querySelector('[role="grid"]');
+      if (!(target instanceof HTMLElement)) {
+        focusPage();
+        return;
+      }
       // Only tabbable elements and those with a tabindex take the focus.
       if (target.matches(places) && !target.hasAttribute('tabindex')) target.tabIndex = -1;
       target.focus({ preventScroll: target !== opener });

@@ -21,6 +21,7 @@ import { densities, type Density, useDensity } from './density.ts';
 import { destinations, destinationsOf } from './destinations.ts';
 import { IconApi, IconChevronDown, IconLogout, IconUserCircle } from './icons.tsx';
 import { NavigationLink } from './links.tsx';
+import { focusPage } from './focus-page.ts';
 import { FailingEndpoints } from './failing-endpoints.tsx';
 import { IdentityDialog } from './identity-dialog.tsx';
 import { PaletteButton } from './palette-button.tsx';
@@ -66,8 +67,17 @@ export function WebsiteLayout() {
     if (!opened) return;
     close();
     // The focused link is about to disappear.
-    content.current?.focus();
+    focusPage();
   };
+  const shownPath = useRouterState({ select: (state) => state.resolvedLocation?.pathname });
+  const pathBefore = useRef<string>(undefined);
+  useEffect(() => {
+    const isFirst = pathBefore.current === undefined;
+    pathBefore.current = shownPath;
+    const focused = document.activeElement;
+    // The focused element was on the page before.
+    if (!isFirst && (focused === document.body || focused === content.current)) focusPage();
+  }, [shownPath]);
 
   // Without a workspace, every destination shows the same page.
   const hasNavigation = workspace !== undefined;
