@@ -270,7 +270,7 @@ test('landing pages are mapped with the select and by drag and drop, and can be 
     [1, 2, 3].map(() => workspace.lead(member, { source: 'intake', lpName: 'quiz' })),
   );
   await page.goto('/campaigns');
-  await page.getByText('2 landing pages without a campaign. Their 3 leads').waitFor();
+  await page.getByText('2 landing pages without a campaign sent 3 leads').waitFor();
   await expectGoodEverywhere(page, 'campaigns-unmapped');
 
   await landingPage(page, 'quiz').getByRole('combobox', { name: 'Campaign of quiz' }).click();
@@ -384,7 +384,7 @@ test('landing pages of an archived campaign are not listed as mapped, and their 
   await workspace.mapLandingPage('old', await archivedCampaign(workspace));
   await page.goto('/campaigns');
   const section = page.getByRole('region', { name: 'Landing pages' });
-  await section.getByText('1 landing page with an archived campaign. Their leads go to').waitFor();
+  await section.getByText('The leads of 1 landing page with an archived campaign go to').waitFor();
   const listed = async (name: string) =>
     section.getByRole('list', { name, exact: true }).locator('[data-landing-page]').allInnerTexts();
   expect((await listed('Mapped to an archived campaign')).join()).toContain('old');
@@ -416,7 +416,7 @@ test('publishers see campaigns and their own landing pages but cannot change the
   const { page, workspace, member } = await website.openSignedIn({ role: 'publisher' });
   await workspace.mapLandingPage('quiz', workspace.demoCampaignId);
   await workspace.mapLandingPage('old', await archivedCampaign(workspace));
-  await workspace.mapLandingPage('theirs', workspace.demoCampaignId);
+  await workspace.mapLandingPage('theirs', await workspace.addCampaign('OTHERS'));
   await website.fixture.leads.insert([
     workspace.lead(member, { lpName: 'quiz' }),
     workspace.lead(member, { lpName: 'old' }),
@@ -440,6 +440,10 @@ test('publishers see campaigns and their own landing pages but cannot change the
   // The search, and the switch for archived campaigns.
   expect(await main.locator('input').count()).toBe(2);
   await expectGoodEverywhere(page, 'campaigns-publisher');
+  await campaign(page, 'OTHERS').getByText('None of yours').waitFor();
+  await campaign(page, 'OTHERS').getByRole('link').first().click();
+  await page.getByText('None of your landing pages is mapped to this campaign.').waitFor();
+  expect(await main.getByRole('link', { name: 'Map landing pages' }).count()).toBe(0);
 });
 
 test('campaigns and landing pages are visible only in their own workspace', async () => {
@@ -470,7 +474,7 @@ test('an integration page is readable without an account until its link is renew
   const visitor = await website.openPage();
   await visitor.goto(first);
   await visitor.getByRole('heading', { level: 1, name: 'Send leads to DEMO' }).waitFor();
-  await visitor.getByText(`A campaign of ${workspace.slug}.`).waitFor();
+  await visitor.getByText(`This campaign belongs to ${workspace.slug}.`).waitFor();
   const shown = await visitor.getByRole('main').innerText();
   expect(shown).toContain('"campaignCode":"DEMO"');
   expect(shown).toContain('"lp_name":"quiz"');

@@ -131,7 +131,8 @@ export function createServer(options: {
       clientErrors.answer(error, socket);
     },
     frameworkErrors: (error, request, reply) => {
-      handleError(error, request, reply.headers(securityHeaders).header('x-request-id', request.id));
+      reply.headers(securityHeaders).header('x-request-id', request.id);
+      if (options.answerUnknownPath?.(request, reply) !== true) handleError(error, request, reply);
       // No hook runs for a request that the router rejects.
       request.log.info({ method: request.method, status: reply.statusCode }, 'Request');
       metrics?.countRequest(request.method, undefined, reply.statusCode, 0);

@@ -69,6 +69,8 @@ export const campaigns = {
   noCampaignFound: 'This campaign does not exist',
   landingPage: 'Landing page',
   noPagesOf: 'No landing page is mapped to this campaign.',
+  noOwnPagesOf: 'None of your landing pages is mapped to this campaign.',
+  noOwnPages: 'None of yours',
   mapPages: 'Map landing pages',
   publishers: 'Publishers',
   publisher: 'Publisher',
@@ -119,7 +121,7 @@ export const campaigns = {
   unmapped: 'Unmapped',
   unmappedTitle: 'Landing pages without a campaign',
   unmappedLead: (pages: string, leads: string) =>
-    `${pages} without a campaign. Their ${leads} went to the default campaign of the key or of the workspace.`,
+    `${pages} without a campaign sent ${leads} to the default campaign of the key or of the workspace.`,
   pages: (count: number, isMore: boolean) =>
     `${count}${isMore ? ' or more' : ''} landing ${count === 1 ? 'page' : 'pages'}`,
   leads: (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'lead' : 'leads'}`,
@@ -132,11 +134,11 @@ export const campaigns = {
   remap: 'Change the campaign',
   archivedTitle: 'Mapped to an archived campaign',
   archivedLead: (pages: string) =>
-    `${pages} with an archived campaign. Their leads go to the default campaign of the key or of the workspace.`,
+    `The leads of ${pages} with an archived campaign go to the default campaign of the key or of the workspace.`,
   archivedCode: (code: string) => `${code} (archived)`,
   pendingTitle: 'Waiting for approval',
   pendingLead: (pages: string) =>
-    `${pages}. An API key in a web page named more new landing pages than it may register on one day. Anyone can use such a key. Their leads go to the default campaign. Approve a landing page, choose its campaign, or dismiss it.`,
+    `The leads of ${pages} go to the default campaign. An API key in a web page named more new landing pages than it may register on one day. Anyone can use such a key. Approve a landing page, choose its campaign, or dismiss it.`,
   approve: 'Approve',
   approvePage: (name: string) => `Approve ${name}`,
   dismiss: 'Dismiss',

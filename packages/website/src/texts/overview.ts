@@ -1,3 +1,5 @@
+const daysOf = (count: number) => (count === 1 ? '1 day' : `${count} days`);
+
 export const overview = {
   title: 'Overview',
   range: 'Range',
@@ -28,9 +30,12 @@ export const overview = {
   rateHelp:
     'The approve rate is the share of approved and paid leads among all leads. “Without trash” ignores trashed leads. “–” means that there are no leads.',
   before: (days: number) => (days === 1 ? 'the day before' : `the ${days} days before`),
-  beforeUntil: (before: string, time: string) => `${before} until ${time}`,
-  comparedWith: (before: string) => `compared with ${before}`,
-  noneBefore: (before: string) => `none in ${before}`,
+  until: (compared: string, time: string) => `${compared} until ${time}`,
+  span: (from: string, to: string) => `${from} to ${to}`,
+  comparedWith: (compared: string) => `The changes compare this range with ${compared}.`,
+  otherLength: (compared: number, range: number) =>
+    `The compared range has ${daysOf(compared)} and this range has ${daysOf(range)}, so only the rates compare well.`,
+  noneBefore: 'none before',
   points: (change: string) => `${change} points`,
   byTime: {
     hour: 'Leads by hour',

@@ -113,6 +113,8 @@ export const profile = {
   masked: 'Secrets are masked here. Copy includes them.',
   htmlNote:
     'Anyone who opens the page can read the key. A page key can only send leads, and only from the origins of your pages. Any other key is rejected. The JavaScript example works on such a page, too.',
+  needsKey: 'You have no active API key. The examples and the test lead need one.',
+  createKey: 'Create a key',
   needsPageKey: 'This form needs a page key',
   pageKeyLead: 'A page key is for the intake only and bound to the origins of your pages.',
   otherKeyLead: (name: string) =>
@@ -183,7 +185,4 @@ export const profile = {
   signOutAll: 'Sign out all others',
   signOutAllTitle: 'Sign out all other browsers?',
   signOutAllLead: 'Their users must sign in again. API keys and access tokens keep working.',
-  browserOn: (browser: string, system: string) => `${browser} on ${system}`,
-  unknownBrowser: 'A program',
-  unknownSystem: 'an unknown system',
 } as const;

@@ -69,7 +69,7 @@ export function CampaignPage() {
       </div>
       <Figures campaign={campaign} />
       <SimpleGrid cols={{ base: 1, lg: 2 }} style={{ alignItems: 'start' }}>
-        <CampaignLandingPages code={campaign.code} />
+        <CampaignLandingPages code={campaign.code} isManaging={isManaging} />
         {isManaging && <Publishers campaign={campaign} />}
         <Stack>
           <Integrations code={campaign.code} isManaging={isManaging} />
@@ -132,7 +132,7 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-function CampaignLandingPages({ code }: { code: string }) {
+function CampaignLandingPages({ code, isManaging }: { code: string; isManaging: boolean }) {
   const query = useInfiniteQuery(landingPagesOfQuery(code));
   const pages = query.data?.pages.flatMap(({ landingPages }) => landingPages);
   return (
@@ -143,7 +143,7 @@ function CampaignLandingPages({ code }: { code: string }) {
         ) : (
           <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />
         ))}
-      {pages?.length === 0 && <Text size="sm">{t.noPagesOf}</Text>}
+      {pages?.length === 0 && <Text size="sm">{isManaging ? t.noPagesOf : t.noOwnPagesOf}</Text>}
       {pages !== undefined && pages.length > 0 && (
         <Table fz="sm">
           <Table.Thead>
@@ -176,9 +176,11 @@ function CampaignLandingPages({ code }: { code: string }) {
           {t.loadMore}
         </Button>
       )}
-      <AnchorLink to="/campaigns" hash="landing-pages" size="sm" mt="xs" display="inline-block">
-        {t.mapPages}
-      </AnchorLink>
+      {isManaging && (
+        <AnchorLink to="/campaigns" hash="landing-pages" size="sm" mt="xs" display="inline-block">
+          {t.mapPages}
+        </AnchorLink>
+      )}
     </Section>
   );
 }

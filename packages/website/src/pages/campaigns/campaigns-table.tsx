@@ -188,13 +188,14 @@ function useDropTarget({ campaign, isManaging, onDropPage }: CampaignProps) {
 }
 
 /** Returns the names of the first landing pages of a campaign, and the number of the others. */
-function pagesOf({ campaign, landingPages, isComplete }: CampaignProps): string {
+function pagesOf({ campaign, landingPages, isComplete, isManaging }: CampaignProps): string {
   const own = landingPages?.filter(({ campaignId }) => campaignId === campaign.id);
   const names = own?.slice(0, named).map((page) => page.name) ?? [];
   const rest = (campaign.landingPages ?? own?.length ?? 0) - names.length;
   if (names.length > 0) return [names.join(', '), rest > 0 ? t.more(rest) : ''].join(' ').trim();
   if (own === undefined) return texts.common.loading;
-  return isComplete ? t.none : t.notLoaded;
+  if (!isComplete) return t.notLoaded;
+  return isManaging ? t.none : t.noOwnPages;
 }
 
 function CampaignName({ campaign: { id, name, code } }: Pick<CampaignProps, 'campaign'>) {

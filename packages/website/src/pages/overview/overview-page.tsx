@@ -197,19 +197,26 @@ function breakdownsOf(
   ];
 }
 
-/** Names the days that an overview is compared with. */
-function nameCompared(
+/** Names the days that an overview is compared with, and their number if it differs. */
+function describeComparison(
   { from, previous }: Overview,
   { compareFrom, compareTo, ...days }: OverviewRange,
 ): string {
   const count = lengthOf(days);
-  const end = formatEnd(previous.to, count, days.zone);
+  const momentOf = (at: string) => formatEnd(at, count, days.zone);
+  const end = momentOf(previous.to);
   if (compareFrom === undefined || compareTo === undefined) {
-    return previous.to < from ? t.beforeUntil(t.before(count), end) : t.before(count);
+    if (previous.to >= from) return t.comparedWith(t.before(count));
+    return t.comparedWith(count === 1 ? t.until(t.before(1), end) : t.span(momentOf(previous.from), end));
   }
+  const compared = lengthOf({ from: compareFrom, to: compareTo });
   const isWhole = formatEnd(previous.to, 1, days.zone) === '00:00';
-  const compared = formatDays(compareFrom, compareTo);
-  return isWhole ? compared : t.beforeUntil(compared, end);
+  const name = formatDays(compareFrom, compareTo);
+  const sentences = [
+    t.comparedWith(isWhole ? name : t.until(name, end)),
+    ...(compared === count ? [] : [t.otherLength(compared, count)]),
+  ];
+  return sentences.join(' ');
 }
 
 interface FiguresProps {
@@ -235,18 +242,22 @@ function Figures({ overview, days, isCurrent }: FiguresProps) {
     ...subIdPayoutsQuery(days),
     enabled: hasPayouts && overview.s1.length > 0,
   });
-  const before = nameCompared(overview, days);
   const parts = [
-    <Totals key="totals" overview={overview} before={before} />,
+    <Totals key="totals" overview={overview} />,
     payouts === undefined ? (
       <Text key="payouts" size="sm" role="alert">
         {t.payoutsFailed((overview.payouts as Error).message)}
       </Text>
     ) : (
-      <Payouts key="payouts" payouts={payouts} before={before} />
+      <Payouts key="payouts" payouts={payouts} />
     ),
   ];
-  const totals = isPayoutsFirst ? parts.toReversed() : parts;
+  const totals = [
+    <Text key="comparison" size="sm" c="dimmed">
+      {describeComparison(overview, days)}
+    </Text>,
+    ...(isPayoutsFirst ? parts.toReversed() : parts),
+  ];
   if (total.total === 0) {
     return (
       <Stack>

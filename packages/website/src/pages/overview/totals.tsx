@@ -18,24 +18,18 @@ const meanings: Readonly<Record<(typeof statuses)[number], Meaning>> = {
   Trashed: 'more-is-worse',
 };
 
-/** The number of leads, compared with that of other days. `before` names these days. */
-export function Totals({ overview, before }: { overview: Overview; before: string }) {
+/** The number of leads, compared with that of other days. */
+export function Totals({ overview }: { overview: Overview }) {
   const { total, previous, from, to } = overview;
   const against = (now: number, then: number, meaning: Meaning) =>
     then === 0 ? (
-      t.noneBefore(before)
+      t.noneBefore
     ) : (
-      <>
-        <Delta change={now - then} text={formatChange(now / then - 1)} meaning={meaning} />{' '}
-        {t.comparedWith(before)}
-      </>
+      <Delta change={now - then} text={formatChange(now / then - 1)} meaning={meaning} />
     );
   const rateAgainst = (now: number | null, then: number | null) =>
     now === null || then === null ? undefined : (
-      <>
-        <Delta change={now - then} text={t.points(formatPoints(now - then))} meaning="more-is-better" />{' '}
-        {t.comparedWith(before)}
-      </>
+      <Delta change={now - then} text={t.points(formatPoints(now - then))} meaning="more-is-better" />
     );
   const span = { createdFrom: from, createdTo: to };
   return (
@@ -75,22 +69,21 @@ export function Totals({ overview, before }: { overview: Overview; before: strin
   );
 }
 
-/** What the leads are worth by currency, compared with the leads of other days. `before` names these days. */
-export function Payouts({ payouts, before }: { payouts: OverviewPayouts; before: string }) {
+/** What the leads are worth by currency, compared with the leads of other days. */
+export function Payouts({ payouts }: { payouts: OverviewPayouts }) {
   const { total, previous } = payouts;
   const currencies = currenciesOf(payouts);
   if (currencies.length === 0) return null;
   const against = (now: string, then: string, meaning: PayoutMeaning) =>
     then === '0' ? (
-      t.noneBefore(before)
+      t.noneBefore
     ) : (
       <>
         <Delta
           change={Number(now) - Number(then)}
           text={formatChange(Number(now) / Number(then) - 1)}
           meaning={meaning === 'expected' ? 'neutral' : 'more-is-better'}
-        />{' '}
-        {t.comparedWith(before)}
+        />
       </>
     );
   return (

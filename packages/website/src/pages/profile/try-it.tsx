@@ -10,7 +10,6 @@ import {
   Text,
   Title,
 } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { meQuery } from '../../api/account.ts';
@@ -49,10 +48,11 @@ export function TryIt({
   onClear: (id: string) => void;
 }) {
   const queryClient = useQueryClient();
-  const [creating, { open, close }] = useDisclosure(false);
+  const [creating, setCreating] = useState<'key' | 'page-key'>();
+  const close = () => setCreating(undefined);
   const { addresses } = useSuspenseQuery(meQuery).data;
   const { data: campaigns = [] } = useQuery(campaignsQuery);
-  const { data: keys = [] } = useQuery(apiKeysQuery);
+  const { data: keys } = useQuery(apiKeysQuery);
   // The default campaign, which always takes leads.
   const campaignCode = campaigns.find(({ isDefault }) => isDefault)?.code ?? 'default';
   const [api, setApi] = useState<Api>(apis[0]);
@@ -60,7 +60,7 @@ export function TryIt({
   const languages: readonly Language[] = languagesOf[api];
   const shown = languages.includes(language) ? language : 'curl';
 
-  const key = keys.find(({ id }) => id === held.apiKey?.id);
+  const key = keys?.find(({ id }) => id === held.apiKey?.id);
   const page = key?.allowedOrigins[0];
   // A form shows its key to every visitor.
   const isPublic = shown === 'html';
@@ -133,13 +133,20 @@ export function TryIt({
         <Alert color="yellow">{t.noIntake}</Alert>
       ) : (
         <>
+          {!isPublic && held.apiKey === undefined && keys?.every(({ state }) => state !== 'active') && (
+            <Alert color="yellow" variant="light" title={t.needsKey}>
+              <Button size="xs" variant="default" onClick={() => setCreating('key')}>
+                {t.createKey}
+              </Button>
+            </Alert>
+          )}
           {isPublic && !isPageKey && (
             <Alert color="yellow" variant="light" title={t.needsPageKey}>
               <Stack align="flex-start" gap="xs">
                 <Text size="sm">
                   {held.apiKey === undefined ? t.pageKeyLead : t.otherKeyLead(held.apiKey.name)}
                 </Text>
-                <Button size="xs" variant="default" onClick={open}>
+                <Button size="xs" variant="default" onClick={() => setCreating('page-key')}>
                   {t.createPageKey}
                 </Button>
               </Stack>
@@ -160,9 +167,9 @@ export function TryIt({
           <SendTest key={api} api={api} held={held} addresses={addresses} />
         </>
       )}
-      {creating && (
+      {creating !== undefined && (
         <ApiKeyDialog
-          forPages
+          forPages={creating === 'page-key'}
           onClose={close}
           onMade={(credential) => {
             close();

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pageHeaders, websiteDirectory, websitePages } from './built-website.ts';
 
 /** Paths that programs call. Their errors are always JSON. */
-const ofPrograms = /^\/(?:api|assets|docs|health|metrics|openapi\.json|asyncapi\.json)(?:\/|$)/i;
+const ofPrograms = /^\/(?:api|assets|health|metrics|openapi\.json|asyncapi\.json)(?:\/|$)/i;
 const pages = ['/docs', ...websitePages].map((page) => page.split('/').filter((part) => part !== ''));
 
 /**
