@@ -887,7 +887,7 @@ describe('a status change', () => {
     await page.keyboard.press('a');
     await page.keyboard.press('Enter');
     await page.waitForURL(`**lead=${id}`);
-    await page.getByText('Created by You').waitFor();
+    await page.getByText('Created by you').waitFor();
     expect(await page.getByRole('button', { name: /Mark as/ }).count()).toBe(0);
     expect(await findViolations(page)).toEqual([]);
   });
@@ -1058,11 +1058,11 @@ test('payouts, hold times and the other chosen columns are shown in the list, th
   await panel.getByRole('button', { name: 'Keep from automatic approval' }).click();
   await panel.getByLabel('Reason').fill('Waiting for the proof of address');
   await panel.getByRole('button', { name: 'Keep from automatic approval' }).click();
-  await panel.getByText('Kept from automatic approval by You: “Waiting for the proof of address”').waitFor();
+  await panel.getByText('Kept from automatic approval by you: “Waiting for the proof of address”').waitFor();
   await expectGoodEverywhere(page, 'leads-kept');
   expect(await panel.getByText('Approved automatically').count()).toBe(0);
   await panel.getByRole('button', { name: 'Allow automatic approval' }).click();
-  await panel.getByText('Automatic approval allowed by You').waitFor();
+  await panel.getByText('Automatic approval allowed by you').waitFor();
   await website.fixture.sql(`UPDATE campaign SET approve_after_seconds = 60 WHERE id = $1`, [
     workspace.demoCampaignId,
   ]);
@@ -1132,7 +1132,7 @@ describe('a queue', () => {
     await page.keyboard.type('He asked twice');
     await page.keyboard.press('Control+Enter');
     await panel.getByText('He asked twice', { exact: true }).waitFor();
-    await panel.getByText('Note added by You').first().waitFor();
+    await panel.getByText('Note added by you').first().waitFor();
     expect(await findViolations(page)).toEqual([]);
     await screenshot(page, 'leads-panel');
     const [stored] = await website.fixture.leads.find({ workspaceId: workspace.id }, [first]);

@@ -3,7 +3,20 @@ import { useState } from 'react';
 import * as texts from '../texts/index.ts';
 
 const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
-const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
+
+const day = { day: 'numeric', month: 'short' } as const;
+const timeOfDay = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+/** The parts of a time that a page shows. All forms are parts of "24 Nov 2026, 02:48:51". */
+const forms = {
+  exact: { ...day, year: 'numeric', ...timeOfDay, second: '2-digit' },
+  date: { ...day, year: 'numeric' },
+  day,
+  dayAndTime: { ...day, ...timeOfDay },
+  timeOfDay,
+  month: { month: 'short', year: 'numeric' },
+} as const satisfies Readonly<Record<string, Intl.DateTimeFormatOptions>>;
+export type TimeForm = keyof typeof forms;
+const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** Refresh interval of relative times, in milliseconds. */
 const tickMs = 10_000;
@@ -33,6 +46,21 @@ export function relativeTime(at: string, now: number): string {
   return words.format(Math.round(seconds / length), unit);
 }
 
-export function exactTime(at: string): string {
-  return exact.format(new Date(at));
+/**
+ * Returns a time in one of the forms.
+ *
+ * @param at an ISO 8601 time, or a day such as `2026-11-24` with the zone `UTC`.
+ * @param timeZone the default is that of the browser.
+ */
+export function formatTime(at: string, form: TimeForm, timeZone?: string): string {
+  const key = `${form} ${timeZone}`;
+  const format =
+    formats.get(key) ?? new Intl.DateTimeFormat('en-GB', { ...forms[form], ...(timeZone && { timeZone }) });
+  formats.set(key, format);
+  return format.format(new Date(at));
 }
+
+export const exactTime = (at: string) => formatTime(at, 'exact');
+
+/** Returns a calendar day such as "24 Nov 2026". @param text such as `2026-11-24`. */
+export const formatDay = (text: string) => formatTime(text, 'date', 'UTC');

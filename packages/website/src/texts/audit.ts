@@ -76,6 +76,7 @@ export const audit = {
   address: 'Address',
   browser: 'Client',
   apiKey: 'API key',
+  keyOf: (name: string, prefix: string) => `${name} (${prefix}…)`,
   details: 'Details',
   sources: { website: 'Website', api: 'API', cli: 'Command line' },
 } as const;

@@ -14,7 +14,7 @@ export const developers = {
   ofUser: (name: string, prefix: string) => `${name} (${prefix}…)`,
 
   requestsLead:
-    'The last 1,000 requests with the key, for 30 days. Refused requests are here too, once the key is known. A request appears within 5 seconds. Its content is not stored.',
+    'This page lists the last 1,000 requests with the key, for 30 days. Rejected requests are listed too, once the key is known. A request appears within 5 seconds. Its content is not stored.',
   status: 'Status',
   statuses: { all: 'All', success: 'Success', client_error: 'Client errors', server_error: 'Server errors' },
   service: 'Service',
@@ -34,7 +34,7 @@ export const developers = {
   older: 'Show older requests',
   shown: (count: number) => (count === 1 ? '1 request' : `${count} requests`),
 
-  usageLead: 'The requests with the key by day (UTC), for 90 days.',
+  usageLead: 'This page counts the requests with the key by day (UTC), for 90 days.',
   usageChart: 'Requests by day',
   noUsage: 'No requests in the last 90 days.',
   day: 'Day',
@@ -42,7 +42,7 @@ export const developers = {
     success: 'Success',
     clientErrors: 'Client errors',
     serverErrors: 'Server errors',
-    unlisted: 'Of these not in the log',
+    unlisted: 'Not listed in the log',
   },
   requests: 'Requests',
 } as const;

@@ -1,7 +1,7 @@
 export const integration = {
   unavailable: 'The instructions cannot be shown',
   title: (campaign: string) => `Send leads to ${campaign}`,
-  lead: (workspace: string) => `A campaign of ${workspace}.`,
+  lead: (workspace: string) => `This campaign belongs to ${workspace}.`,
   gone: 'This link no longer works',
   goneLead: 'The link was renewed or deleted. Ask the sender of the link for the current one.',
   statuses: { active: 'Active', paused: 'Paused', archived: 'Archived' },

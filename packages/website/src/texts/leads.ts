@@ -33,6 +33,10 @@ const fieldNames: Readonly<Record<'name' | 'phone' | LeadFieldName, string>> = {
 const jobName = (status: string | undefined) =>
   status === undefined ? 'the assignment' : `the change to ${status}`;
 
+const you = 'You';
+/** The name of a user within a sentence. */
+const inSentence = (who: string) => (who === you ? 'you' : who);
+
 export const leads = {
   title: 'Leads',
   statuses,
@@ -287,16 +291,16 @@ export const leads = {
   duplicateOf: 'Duplicate of',
   openOriginal: 'Open the original',
   copy: (what: string) => `Copy ${what}`,
-  you: 'You',
+  you,
   events: {
-    created: (who: string) => `Created by ${who}`,
-    updated: (who: string) => `Changed by ${who}`,
-    noteAdded: (who: string) => `Note added by ${who}`,
-    assigneeRemoved: (who: string) => `Unassigned, because ${who} left the workspace`,
-    held: (who: string, why: string) => `Kept from automatic approval by ${who}: “${why}”`,
-    released: (who: string) => `Automatic approval allowed by ${who}`,
+    created: (who: string) => `Created by ${inSentence(who)}`,
+    updated: (who: string) => `Changed by ${inSentence(who)}`,
+    noteAdded: (who: string) => `Note added by ${inSentence(who)}`,
+    assigneeRemoved: (who: string) => `Unassigned, because ${inSentence(who)} left the workspace`,
+    held: (who: string, why: string) => `Kept from automatic approval by ${inSentence(who)}: “${why}”`,
+    released: (who: string) => `Automatic approval allowed by ${inSentence(who)}`,
     holdEnded: 'Approved at the end of the hold time',
-    statusChanged: (who: string, from: string, to: string) => `${from} to ${to} by ${who}`,
+    statusChanged: (who: string, from: string, to: string) => `${from} to ${to} by ${inSentence(who)}`,
   },
   fieldChange: (field: string, from: string, to: string) => `${field}: ${from} to ${to}`,
   payoutSet: (to: string, from: string | undefined) =>

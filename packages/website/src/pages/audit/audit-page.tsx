@@ -1,15 +1,18 @@
 import type { AuditEntryView } from '@leads/core/audit';
+import type { MemberCredentials } from '@leads/core/credential';
 import { Alert, Badge, Button, Select, Stack, Text } from '@mantine/core';
-import { useInfiniteQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { auditFile, auditQuery } from '../../api/audit.ts';
+import { memberCredentialsQuery } from '../../api/members.ts';
 import { EmptyState } from '../../shell/empty-state.tsx';
 import { IconDownload } from '../../shell/icons.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { describeClient } from '../../shell/user-agent.ts';
 import { audit as t } from '../../texts/audit.ts';
 
 const choices = Object.entries(t.actions).map(([value, label]) => ({ value, label }));
@@ -58,6 +61,7 @@ export function AuditPage() {
 
 function Entries({ action, onShowAll }: { action: string | undefined; onShowAll: () => void }) {
   const query = useInfiniteQuery(auditQuery(action));
+  const { data: credentials } = useQuery(memberCredentialsQuery);
   if (query.error !== null) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data === undefined) return <PendingPage />;
   const entries = query.data.pages.flatMap((page) => page.entries);
@@ -84,7 +88,7 @@ function Entries({ action, onShowAll }: { action: string | undefined; onShowAll:
                 <Badge variant="default">{t.sources[entry.source]}</Badge>
               </>
             }
-            facts={factsOf(entry)}
+            facts={factsOf(entry, credentials?.apiKeys)}
           />
         ))}
       </RecordList>
@@ -101,15 +105,21 @@ function Entries({ action, onShowAll }: { action: string | undefined; onShowAll:
   );
 }
 
-function factsOf({ at, actorId, actorEmail, address, userAgent, apiKeyId, details }: AuditEntryView) {
+function factsOf(
+  { at, actorId, actorEmail, address, userAgent, apiKeyId, details }: AuditEntryView,
+  keys: MemberCredentials['apiKeys'] = [],
+) {
+  const key = keys.find(({ id }) => id === apiKeyId);
   const values = Object.entries(details).map(([name, value]) => `${name}: ${value}`);
   const actor = actorEmail ?? actorId;
   return [
     [t.when, <RelativeTime key="when" at={at} />] as const,
     ...(actor === undefined ? [] : [[t.by, actor] as const]),
     ...(address === undefined ? [] : [[t.address, address] as const]),
-    ...(apiKeyId === undefined ? [] : [[t.apiKey, apiKeyId] as const]),
+    ...(apiKeyId === undefined
+      ? []
+      : [[t.apiKey, key === undefined ? apiKeyId : t.keyOf(key.name, key.prefix)] as const]),
     ...(values.length === 0 ? [] : [[t.details, values.join(', ')] as const]),
-    ...(userAgent === undefined ? [] : [[t.browser, userAgent] as const]),
+    ...(userAgent === undefined ? [] : [[t.browser, describeClient(userAgent)] as const]),
   ];
 }

@@ -49,7 +49,7 @@ export function LandingPages(props: LandingPagesProps) {
   const waiting = pending.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
   const hidden = dismissed.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
   return (
-    <Stack component="section" id="landing-pages" gap="sm" miw={0} maw={900} aria-label={t.landingPages}>
+    <Stack component="section" id="landing-pages" gap="sm" miw={0} aria-label={t.landingPages}>
       <Group justify="space-between" align="flex-end">
         <Box flex="1 1 240px">
           <Title order={2} size="h4">

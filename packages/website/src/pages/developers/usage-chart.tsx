@@ -1,7 +1,7 @@
 import { BarChart } from '@mantine/charts';
 import '@mantine/charts/styles.css';
 import type { KeyUsage } from '@leads/core/request-log';
-import { useNow } from '../../shell/time.ts';
+import { formatTime, useNow } from '../../shell/time.ts';
 import { developers as t } from '../../texts/developers.ts';
 
 const dayMs = 86_400_000;
@@ -17,7 +17,7 @@ export function UsageChart({ days }: { days: KeyUsage['days'] }) {
   const data = Array.from({ length: shownDays }, (_, index) => {
     const day = new Date(now - (shownDays - 1 - index) * dayMs).toISOString().slice(0, 10);
     const { success = 0, clientErrors = 0, serverErrors = 0 } = byDay.get(day) ?? {};
-    return { day: day.slice(5), success, clientErrors, serverErrors };
+    return { day: formatTime(day, 'day', 'UTC'), success, clientErrors, serverErrors };
   });
   return (
     <figure style={{ margin: 0 }} aria-label={t.usageChart}>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { keyUsageQuery } from '../../api/requests.ts';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { formatDay } from '../../shell/time.ts';
 import { developers as t } from '../../texts/developers.ts';
 import { useChosenKey } from './use-chosen-key.tsx';
 
@@ -55,7 +56,7 @@ function Days({ id }: { id: string }) {
             {data.days.toReversed().map((day) => (
               <Table.Tr key={day.day}>
                 <Table.Th scope="row" fw={400} style={{ whiteSpace: 'nowrap' }}>
-                  {day.day}
+                  {formatDay(day.day)}
                 </Table.Th>
                 {counts.map((count) => (
                   <Table.Td key={count} ta="right" style={{ fontVariantNumeric: 'tabular-nums' }}>

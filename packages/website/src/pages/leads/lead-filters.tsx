@@ -11,6 +11,7 @@ import { DateInput } from '../../shell/date-input.tsx';
 import { IconFilter, IconSearch, IconX } from '../../shell/icons.tsx';
 import { neededBy } from '@leads/core/lead/sort-fields';
 import { assigneeOptions, memberOption } from '../../shell/member-options.ts';
+import { formatDay } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
 import {
   countFilters,
@@ -164,8 +165,8 @@ export function FilterChips({ filters, onChange }: Pick<FiltersProps, 'filters' 
     ],
     [t.payment, payment === undefined ? filters.payment : String(payment.number), { payment: undefined }],
     [t.user, member?.name ?? user, { user: undefined }],
-    [t.createdFrom, toDay(createdFrom), { createdFrom: undefined }],
-    [t.createdTo, toDay(createdTo, -1), { createdTo: undefined }],
+    [t.createdFrom, createdFrom && formatDay(toDay(createdFrom)), { createdFrom: undefined }],
+    [t.createdTo, createdTo && formatDay(toDay(createdTo, -1)), { createdTo: undefined }],
     [t.phoneFilter, filters.phone, { phone: undefined }],
     [t.s1, filters.s1, { s1: undefined }],
     [t.lpName, filters.lpName, { lpName: undefined }],

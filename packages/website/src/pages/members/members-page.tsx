@@ -29,7 +29,7 @@ export function MembersPage() {
   return (
     <>
       <PageHeading title={t.title} />
-      <Stack gap="xl" maw={900}>
+      <Stack gap="xl" maw={1100}>
         {workspace.role === 'publisher' ? (
           <PublisherNotice workspace={workspace} />
         ) : (

@@ -1,4 +1,5 @@
 import type { Overview } from '@leads/core/overview';
+import { formatDay, formatTime, type TimeForm } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
 
 /** Fills of the chart: distinguishable with color blindness, in light and dark. */
@@ -24,37 +25,25 @@ export const formatRate = (rate: number | null) =>
 export const formatChange = (share: number) => change.format(share);
 export const formatPoints = (difference: number) => points.format(difference * 100);
 
-const timeOfDay = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
-const stepFormats: Readonly<Record<Overview['unit'], Intl.DateTimeFormatOptions>> = {
-  hour: { day: 'numeric', month: 'short', ...timeOfDay },
-  day: { day: 'numeric', month: 'short' },
-  week: { day: 'numeric', month: 'short', year: 'numeric' },
-  month: { month: 'short', year: 'numeric' },
-  quarter: { month: 'short', year: 'numeric' },
+const stepForms: Readonly<Record<Overview['unit'], TimeForm>> = {
+  hour: 'dayAndTime',
+  day: 'day',
+  week: 'date',
+  month: 'month',
+  quarter: 'month',
 };
 
 /** Returns the end of a partial range in its time zone: the time, with the day if the range has several days. */
-export function formatEnd(iso: string, days: number, zone: string): string {
-  const options = { ...(days > 1 ? stepFormats.hour : timeOfDay), timeZone: zone };
-  return new Intl.DateTimeFormat('en-GB', options).format(new Date(iso));
-}
-
-const day = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  timeZone: 'UTC',
-});
+export const formatEnd = (iso: string, days: number, zone: string) =>
+  formatTime(iso, days > 1 ? 'dayAndTime' : 'timeOfDay', zone);
 
 /** Returns a day, or a range of days such as "5 Jan 2026 – 6 Jan 2026". */
-export const formatDays = (from: string, to: string) =>
-  [...new Set([from, to])].map((text) => day.format(new Date(text))).join(' – ');
+export const formatDays = (from: string, to: string) => [...new Set([from, to])].map(formatDay).join(' – ');
 
 /** Returns the label of an hour of the day, from 0 to 23. */
 export const formatHour = (hour: number) => `${String(hour).padStart(2, '0')}:00`;
 
 /** Returns the label of a step in its time zone. */
 export function stepNames({ unit, steps }: Overview, zone: string): string[] {
-  const format = new Intl.DateTimeFormat('en-GB', { ...stepFormats[unit], timeZone: zone });
-  return steps.map(({ start }) => format.format(new Date(start)));
+  return steps.map(({ start }) => formatTime(start, stepForms[unit], zone));
 }

@@ -10,6 +10,7 @@ import { AnchorLink } from '../../shell/links.tsx';
 import { formatMoney } from '../../shell/money.ts';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
+import { formatDay } from '../../shell/time.ts';
 import { payments as t } from '../../texts/payments.ts';
 import { formatNumber } from '../overview/figures.ts';
 
@@ -54,7 +55,7 @@ export function paymentFacts(
     ...(isManaging ? [[t.publisher, nameOf(userId)] as const] : []),
     [t.amount, formatMoney({ amount, currency })],
     [t.leads, formatNumber(leads)],
-    [t.date, date],
+    [t.date, formatDay(date)],
     ...(campaignCode === undefined ? [] : [[t.campaign, campaignCode] as const]),
     [t.created, <RelativeTime key="created" at={createdAt} />],
     ...(isManaging ? [[t.createdBy, nameOf(createdBy)] as const] : []),

@@ -6,15 +6,12 @@ import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { describeClient } from '../../shell/user-agent.ts';
 import * as texts from '../../texts/index.ts';
-import { readUserAgent } from './user-agent.ts';
 
 const t = texts.profile;
 
-function nameOf({ userAgent = '' }: SessionView): string {
-  const { browser = t.unknownBrowser, system = t.unknownSystem } = readUserAgent(userAgent);
-  return t.browserOn(browser, system);
-}
+const nameOf = ({ userAgent = '' }: SessionView) => describeClient(userAgent);
 
 export function SessionsTab() {
   const queryClient = useQueryClient();
