@@ -445,7 +445,8 @@ test(
     await press(page, 'Leads');
     await page.getByRole('heading', { name: 'Leads', level: 1 }).waitFor();
     await navigation.waitFor({ state: 'hidden' });
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe('content');
+    await expectFocusOn(page, 'Leads');
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H1');
     await press(page, 'Open the navigation');
     await navigation.waitFor();
     await press(page, 'Close the navigation');
