@@ -324,13 +324,15 @@ test('managers approve landing pages beyond the cap of a browser key, with or wi
     1,
   );
   await page.goto('/campaigns');
-  await page.getByText('3 landing pages. An API key in a web page named more').waitFor();
+  await page
+    .getByText('The leads of 3 landing pages go to the default campaign. An API key in a web page named more')
+    .waitFor();
   await expectGoodEverywhere(page, 'campaigns-approval');
   await page.getByRole('button', { name: 'Approve spring' }).click();
-  await page.getByText('2 landing pages. An API key').waitFor();
+  await page.getByText('The leads of 2 landing pages go to the default campaign. An API key').waitFor();
   await landingPage(page, 'quiz').getByRole('combobox', { name: 'Campaign of quiz' }).click();
   await page.getByRole('option', { name: 'DEMO' }).click();
-  await page.getByText('1 landing page. An API key').waitFor();
+  await page.getByText('The leads of 1 landing page go to the default campaign. An API key').waitFor();
   const rows = await website.fixture.sql<{ name: string; campaign_id: string | null }>(
     'SELECT name, campaign_id FROM landing_page WHERE workspace_id = $1 AND pending_since IS NULL ORDER BY name',
     [workspace.id],
@@ -351,13 +353,13 @@ test('managers dismiss landing pages that wait for approval, and restore them', 
   );
   await page.goto('/campaigns');
   await page.getByRole('button', { name: 'Dismiss junk' }).click();
-  await page.getByText('1 landing page. An API key').waitFor();
+  await page.getByText('The leads of 1 landing page go to the default campaign. An API key').waitFor();
   await landingPage(page, 'junk').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Show 1 landing page dismissed' }).click();
   await landingPage(page, 'junk').waitFor();
   await expectGoodEverywhere(page, 'campaigns-dismissed');
   await page.getByRole('button', { name: 'Restore junk' }).click();
-  await page.getByText('2 landing pages. An API key').waitFor();
+  await page.getByText('The leads of 2 landing pages go to the default campaign. An API key').waitFor();
   await page.getByRole('button', { name: 'Dismiss junk' }).waitFor();
 });
 
