@@ -42,6 +42,9 @@ export const theme = createTheme({
         styles: { dropdown: { overflowY: 'auto' } },
       },
     },
+    // A list that opens with the focus loses its selected option some milliseconds later, and Enter then does nothing.
+    Select: { defaultProps: { openOnFocus: false } },
+    MultiSelect: { defaultProps: { openOnFocus: false } },
     // Within text, color alone does not distinguish a link.
     Anchor: { defaultProps: { underline: 'always' } },
     Badge: { defaultProps: { tt: 'none', fw: 500, lts: 0 } },
