@@ -253,6 +253,8 @@ test('the main tasks can be done with the keyboard at 400 % zoom, and nothing co
   }
   await open('/profile', 'Create an API key');
   await page.keyboard.press('Enter');
+  // The page behind the dialog has a field of the same name.
+  await expectFocusWithin(page.getByRole('dialog'));
   await fill('Name', 'Shop');
   await use('Create');
   await use('I have stored it');
