@@ -14,15 +14,12 @@ import { invalidateCounts, type LeadPage, leadListQuery, leadQuery, listChanges 
 import { defaultSort, type LeadFilters } from './lead-search.ts';
 import { statusOf } from './lead-status.ts';
 import { isAbove, isByTime, keepsPlace, mergeLeads } from './merge-leads.ts';
+import { poll } from './poll.ts';
 
-/** The interval of requests for changes, and the longest interval while requests fail. Changes show within 2 s. */
-const intervalMs = 1_500;
-const maxIntervalMs = 60_000;
 /** The overlap of successive requests, because a lead can become visible after the time of its change. */
 const overlapMs = 10_000;
 /** How long a new lead is highlighted. */
 const freshMs = 3_000;
-const failuresToReport = 3;
 
 /**
  * Loads the matching leads page by page, and merges later changes.
@@ -205,10 +202,6 @@ function useChanges(
     const { sort: _sort, ...conditions } = JSON.parse(key) as LeadFilters;
     const hasConditions = Object.keys(conditions).length > 0;
     let sinceMs = fromMs;
-    let failures = 0;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let isPolling = false;
-    let isRequested = false;
     /** The leads of the last response, to recognize those that the overlap repeats. */
     let handled = new Map<string, string>();
     const request = async () => {
@@ -226,41 +219,19 @@ function useChanges(
       handled = new Map(changed.leads.map(({ id, updatedAt }) => [id, updatedAt]));
       sinceMs = changed.answeredAt;
     };
-    const poll = async () => {
-      clearTimeout(timer);
-      // A hidden page does not poll. It polls as soon as it becomes visible again.
-      if (document.hidden) return;
-      if (isPolling) {
-        isRequested = true;
-        return;
-      }
-      isPolling = true;
-      try {
-        await request();
-        failures = 0;
-      } catch {
-        failures += 1;
-      }
-      isPolling = false;
-      if (end.signal.aborted) return;
-      setFailing(failures >= failuresToReport);
-      const waitMs = isRequested ? 0 : Math.min(intervalMs * 2 ** failures, maxIntervalMs);
-      isRequested = false;
-      timer = setTimeout(() => void poll(), waitMs);
-    };
-    const onVisible = () => void poll();
+    // A hidden page does not poll. It polls as soon as it becomes visible again.
+    const polling = poll(request, { isPaused: () => document.hidden, onFailing: setFailing });
     const stopListening = onlineManager.subscribe((isOnline) => {
-      if (isOnline) void poll();
+      if (isOnline) polling.now();
     });
-    document.addEventListener('visibilitychange', onVisible);
-    pollNow.current = () => void poll();
-    timer = setTimeout(() => void poll(), intervalMs);
+    document.addEventListener('visibilitychange', polling.now);
+    pollNow.current = polling.now;
     return () => {
       end.abort();
-      clearTimeout(timer);
+      polling.end();
       stopListening();
       pollNow.current = undefined;
-      document.removeEventListener('visibilitychange', onVisible);
+      document.removeEventListener('visibilitychange', polling.now);
     };
   }, [key, fromMs]);
 
