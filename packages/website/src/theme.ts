@@ -42,6 +42,8 @@ export const theme = createTheme({
         styles: { dropdown: { overflowY: 'auto' } },
       },
     },
+    // At 400 % zoom, the page scrolls to the selected option, and a list would vanish with its field.
+    Popover: { defaultProps: { hideDetached: false } },
     // A list that opens with the focus loses its selected option some milliseconds later, and Enter then does nothing.
     Select: { defaultProps: { openOnFocus: false } },
     MultiSelect: { defaultProps: { openOnFocus: false } },
