@@ -380,6 +380,14 @@ export async function createContext(
       log.warn({ err, paymentId }, 'A payment made no progress; retrying'),
     ),
   );
+  metrics.gauge(
+    {
+      name: 'leads_payment_stalled_seconds',
+      help: 'How long the payment in progress whose last step is the oldest has made no progress.',
+    },
+    () => paymentRunner.stalledSeconds,
+    'max',
+  );
   const leadBatcher = resources.use(new LeadBatcher(storedLeads, { observer: observeBatches(metrics) }));
   registerBatchMetrics(metrics, leadBatcher);
   const context = {

@@ -32,6 +32,9 @@ function toPayment(row: object): Payment {
 const ofScope = ({ workspaceId, userId }: LeadScope) =>
   Prisma.sql`workspace_id = ${workspaceId}::uuid ${userId === undefined ? Prisma.empty : Prisma.sql`AND user_id = ${userId}::uuid`}`;
 
+/** The condition of the partial index of payments in progress. */
+const isInProgress = Prisma.sql`state = ANY (ARRAY['paying'::text, 'cancelling'::text])`;
+
 /** A payment in progress. */
 interface PaymentInProgress {
   readonly id: string;
@@ -58,7 +61,7 @@ export function createPaymentStore({ select, transaction }: Database): PaymentSt
           // A step locks its payment first and its leads afterwards. The same order prevents deadlocks.
           const running = await tx.$queryRaw<object[]>`
             SELECT id FROM payment
-            WHERE workspace_id = ${workspaceId}::uuid AND state = ANY (ARRAY['paying'::text, 'cancelling'::text])
+            WHERE workspace_id = ${workspaceId}::uuid AND ${isInProgress}
             ORDER BY id FOR UPDATE`;
           requireRoom('runningPayments', running.length);
           const [campaign] =
@@ -188,6 +191,13 @@ export function createPaymentStore({ select, transaction }: Database): PaymentSt
         return { paymentId: id, error };
       }
     },
+
+    async oldestStepAt() {
+      const [row] = await select<{ at: Date }>(
+        Prisma.sql`SELECT last_step_at AS at FROM payment WHERE ${isInProgress} ORDER BY last_step_at LIMIT 1`,
+      );
+      return row?.at;
+    },
   };
 }
 
@@ -197,7 +207,7 @@ async function claimIn(tx: Transaction): Promise<PaymentInProgress | undefined> 
     SELECT id, workspace_id AS "workspaceId", number, state, currency, created_by_id AS "createdBy",
       cancelled_by_id AS "cancelledBy", cancel_reason AS "cancelReason", after_id AS "afterId"
     FROM payment
-    WHERE state = ANY (ARRAY['paying'::text, 'cancelling'::text]) AND (retry_at IS NULL OR retry_at <= clock_timestamp())
+    WHERE ${isInProgress} AND (retry_at IS NULL OR retry_at <= clock_timestamp())
     ORDER BY last_step_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
   if (payment !== undefined) {
     await tx.$queryRaw`SELECT FROM set_config('leads.workspace', ${payment.workspaceId}, true)`;
@@ -215,7 +225,7 @@ async function delay(tx: Transaction, id: string, cause: keyof typeof paymentFai
       failures = failures + 1, last_error = ${cause},
       retry_at = clock_timestamp()
         + least(${retrySeconds.first}::float8 * 2 ^ least(failures, 30), ${retrySeconds.longest}::float8) * interval '1 second'
-    WHERE id = ${id}::uuid AND state = ANY (ARRAY['paying'::text, 'cancelling'::text])`;
+    WHERE id = ${id}::uuid AND ${isInProgress}`;
 }
 
 /** The columns of a payment that makes progress. */

@@ -596,11 +596,15 @@ describe('a payment', () => {
       );
       return row?.['is_long'];
     };
+    const lastStepAt = await payments().oldestStepAt();
     expect(await payments().step(100)).toMatchObject({
       paymentId: failing.id,
       error: { name: 'DatabaseError' },
     });
     await finish();
+    // A failed step is no progress.
+    expect(lastStepAt).toBeInstanceOf(Date);
+    expect(await payments().oldestStepAt()).toEqual(lastStepAt);
     expect(await read(other.id)).toMatchObject({ state: 'paid', leads: 1 });
     expect(await read(failing.id)).toMatchObject({
       state: 'paying',
@@ -617,6 +621,7 @@ describe('a payment', () => {
     expect(paid).toMatchObject({ state: 'paid', leads: 1 });
     expect(paid).not.toHaveProperty('failure');
     expect(paid).not.toHaveProperty('retryAt');
+    expect(await payments().oldestStepAt()).toBeUndefined();
   });
 
   test('loses a lead that a user has changed back to Approved to the next payment, and has a limited number of leads', async () => {

@@ -77,4 +77,10 @@ export interface PaymentStore {
    * @returns undefined if no payment is due.
    */
   step(limit: number): Promise<PaymentStep | undefined>;
+
+  /**
+   * Returns the time of the last step that succeeded, of the payment in progress whose last step is the oldest. Before its
+   * first step, a payment has the time of its creation. Undefined if no payment is in progress.
+   */
+  oldestStepAt(): Promise<Date | undefined>;
 }
