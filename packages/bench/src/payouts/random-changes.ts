@@ -175,7 +175,8 @@ async function create(context: Context, { owner, userIds, campaignIds, leadIds }
       version: 1,
       name: 'Ada Lovelace',
       phone: '+44 20 7946 0958',
-      s1: `click-${random.below(50)}`,
+      // The overview lists the payouts of 20 sub-ids.
+      s1: `click-${random.below(20)}`,
       createdAt,
       updatedAt: createdAt,
       approveAfterSeconds: campaignId === campaignIds[0] ? holdSeconds : undefined,

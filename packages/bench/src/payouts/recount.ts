@@ -2,30 +2,10 @@ import { createPayoutStore, type Database } from '@leads/core/db';
 import type { LeadStatus } from '@leads/core/lead/transitions';
 import type pg from 'pg';
 import { withClient } from '../stack/database.ts';
+import { compareOverview } from './overview-payouts.ts';
 import type { Random } from './random.ts';
+import { type Difference, type RecountedLead, type RecountedPayout, unitsOf } from './recounted.ts';
 import { type ChangedWorkspaces, dayMs, firstMs, quarterMs } from './random-changes.ts';
-
-/** A total that differs from the recount. Amounts are in units of 0.0001. */
-export interface Difference {
-  readonly what: string;
-  readonly total: string;
-  readonly recount: string;
-}
-
-/** The state of a lead by its history. */
-interface RecountedLead {
-  readonly workspaceId: string;
-  readonly campaignId: string;
-  readonly userId: string;
-  readonly createdMs: number;
-  status: LeadStatus;
-  payout?: RecountedPayout | undefined;
-}
-
-interface RecountedPayout {
-  readonly amount: string;
-  readonly currency: string;
-}
 
 /** A range of creation times, of one workspace or of one user. */
 interface Part {
@@ -69,6 +49,9 @@ export async function compareWithRecount(
     await addExpectedPayouts(client, leads);
     const differences: Difference[] = [];
     for (const part of parts) differences.push(...(await compareTotals(database, part, leads)));
+    for (const tenant of tenants) {
+      differences.push(...(await compareOverview(database, { tenant, days }, leads, random)));
+    }
     differences.push(...(await comparePayments(client)));
     return differences.slice(0, maxListed);
   });
@@ -77,8 +60,10 @@ export async function compareWithRecount(
 /** Reads the leads, also erased ones, with the statuses that they had before their first change. */
 async function readLeads(client: pg.Client): Promise<Map<string, RecountedLead>> {
   const { rows } = await client.query<RecountedLead & { id: string; createdAt: Date }>(`
-    WITH known AS (SELECT * FROM lead UNION ALL SELECT * FROM erased_lead)
-    SELECT id, workspace_id AS "workspaceId", campaign_id AS "campaignId", user_id AS "userId",
+    WITH known AS (
+      SELECT *, false AS "isErased" FROM lead UNION ALL SELECT *, true FROM erased_lead
+    )
+    SELECT id, s1, "isErased", workspace_id AS "workspaceId", campaign_id AS "campaignId", user_id AS "userId",
       created_at AS "createdAt", status
     FROM known`);
   return new Map(rows.map(({ id, createdAt, ...lead }) => [id, { ...lead, createdMs: createdAt.getTime() }]));
@@ -159,12 +144,6 @@ async function compareTotals(
     const what = `${from.toISOString()} to ${to.toISOString()}: ${key}`;
     return total === recount ? [] : [{ what, total, recount }];
   });
-}
-
-/** Parses decimal text with at most 4 decimals. */
-function unitsOf(text: string): bigint {
-  const [whole = '', decimals = ''] = text.split('.');
-  return BigInt(whole + decimals.padEnd(4, '0'));
 }
 
 /** Compares the counts of each payment with its leads, and its paid leads with the histories of all leads. */

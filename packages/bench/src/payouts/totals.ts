@@ -8,7 +8,8 @@ import {
   keepErasedHistories,
   type RequestCounts,
 } from './random-changes.ts';
-import { compareWithRecount, type Difference } from './recount.ts';
+import { compareWithRecount } from './recount.ts';
+import type { Difference } from './recounted.ts';
 import { createTenants } from './tenants.ts';
 
 /** The number of comparisons of a large run. */
