@@ -5,6 +5,8 @@ import { build, type Plugin, type Rolldown } from 'vite';
 export const firstPages = {
   leads: 'src/pages/leads/leads-page.tsx',
   overview: 'src/pages/overview/overview-page.tsx',
+  campaigns: 'src/pages/campaigns/campaigns-page.tsx',
+  statements: 'src/pages/statements/statements-page.tsx',
 };
 
 /**

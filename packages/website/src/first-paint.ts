@@ -6,26 +6,34 @@ import type { ReadRequest } from './api/first-requests.ts';
 import {
   addressOf,
   attentionRequest,
+  campaignFiguresRequest,
   commonHeaders,
   failingEndpointsRequest,
   firstStepsRequest,
   keyOf,
+  landingPagesRequest,
   leadListRequest,
+  mappedPages,
   meRequest,
   firstTimeLimitMs,
   overviewPayoutsRequest,
   overviewRequest,
+  paymentsRequest,
+  statementRequest,
 } from './api/first-requests.ts';
 import { filtersOf, readLeadSearch } from './pages/leads/lead-search.ts';
 import { daysOf, readOverviewSearch } from './pages/overview/overview-search.ts';
+import { payableDaysOf, readStatementSearch } from './pages/statements/statement-search.ts';
 
 /** The scripts and styles of pages, by the name of the page. The build replaces it. */
 declare const pageFiles: Readonly<Record<string, readonly string[]>>;
 
-const pageNames: Readonly<Record<string, 'leads' | 'overview'>> = {
+const pageNames: Readonly<Record<string, string>> = {
   '': 'overview',
   '/overview': 'overview',
   '/leads': 'leads',
+  '/campaigns': 'campaigns',
+  '/statements': 'statements',
 };
 
 /** The first data of the pages. */
@@ -44,6 +52,16 @@ const requests: Readonly<Record<string, (search: Record<string, unknown>) => rea
       attentionRequest,
       failingEndpointsRequest,
       firstStepsRequest,
+    ];
+  },
+  campaigns: () => [meRequest, campaignFiguresRequest, landingPagesRequest(mappedPages)],
+  statements(search) {
+    const read = readStatementSearch(search);
+    const { user } = read;
+    return [
+      meRequest,
+      statementRequest({ ...payableDaysOf(read), ...(user !== undefined && { user }) }),
+      paymentsRequest({}),
     ];
   },
 };

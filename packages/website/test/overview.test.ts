@@ -44,6 +44,8 @@ test.each([
     ['me', 'overview', 'overview/payouts', 'attention', 'failing-endpoints', 'first-steps'],
   ],
   ['leads', '?status=Paid&q=0044&sort=createdAt', ['me', 'order/leads']],
+  ['campaigns', '', ['me', 'campaign-figures', 'landing-pages']],
+  ['statements', '?from=2026-03-10&to=2026-03-11&zone=UTC', ['me', 'statements', 'payments']],
 ] as const)(
   'the document of the page %s requests its first data and files before any script has arrived, each once, and nothing moves',
   async (name, search, paths) => {
@@ -76,8 +78,8 @@ test.each([
     await page.locator('.first header').getByText('Leads').waitFor();
     release?.();
     await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.locator('[role="grid"], dd').first().waitFor();
-    for (const path of paths.filter((each) => !/leads|steps/.test(each))) {
+    await page.locator('[role="grid"], dd, td').first().waitFor();
+    for (const path of paths.filter((each) => !/leads|steps|landing/.test(each))) {
       expect([path, requested.filter((each) => each === `/api/console/${path}`).length]).toEqual([path, 1]);
     }
     // The page has used each response.

@@ -30,6 +30,13 @@ const slowNetwork = {
 };
 /** The second of the two years of the leads. */
 const year = { from: '2025-01-01', to: '2025-12-31', zone: 'Europe/Berlin' };
+/** The pages whose largest content is measured, with their search parameters. */
+const pages = {
+  leads: '',
+  overview: '',
+  campaigns: '',
+  statements: `?${new URLSearchParams(year).toString()}`,
+};
 
 /**
  * Measures the leads page in a browser with an empty cache, how soon it shows results and changes, and the overview of a
@@ -51,10 +58,10 @@ export async function measureWebsite({ databases, sizes, effort, onProgress }: L
   const slug = await slugOf(databaseUrl);
   const contents: FirstContent[] = [];
   for (const isSlow of [false, true]) {
-    for (const page of ['leads', 'overview']) {
+    for (const [page, search] of Object.entries(pages)) {
       onProgress(`Loading the page ${page}${isSlow ? ' over a slow network' : ''}`);
       const loads = await repeat(scaled(usual.pageLoads, effort), () =>
-        loadPage(browser, `${url}/w/${slug}/${page}`, cookies, isSlow),
+        loadPage(browser, `${url}/w/${slug}/${page}${search}`, cookies, isSlow),
       );
       const timesMs = loads.map(({ largestPaintMs }) => largestPaintMs);
       contents.push({
@@ -225,7 +232,7 @@ async function loadPage(
   }
   await page.addInitScript(recordPaint);
   await page.goto(address);
-  await page.locator('[role="grid"] [role="gridcell"], dd').first().waitFor();
+  await page.locator('[role="grid"] [role="gridcell"], dd, td').first().waitFor();
   await page.waitForLoadState('networkidle');
   return await page.evaluate(
     () => (globalThis as unknown as { recorded: { largestPaintMs: number; shift: number } }).recorded,

@@ -7,6 +7,7 @@ import type {
 } from '@leads/core/campaign';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { call, nextCursorOf, send } from './client.ts';
+import { landingPagesRequest, mappedPages } from './first-requests.ts';
 
 export const campaignsQuery = queryOptions({
   queryKey: ['campaigns'],
@@ -21,14 +22,11 @@ export function updateCampaign(id: string, body: CampaignChanges): Promise<unkno
   return call(`/console/campaigns/${id}`, { method: 'PATCH', body });
 }
 
-/** The number of landing pages in one response. */
-const pageSize = '50';
-
 /** The approved landing pages with or without a campaign, those that wait for approval, and the dismissed ones. */
 type LandingPageKind = 'mapped' | 'unmapped' | 'pending' | 'dismissed';
 
 const landingPageQueries = {
-  mapped: { mapped: 'true' },
+  mapped: mappedPages,
   unmapped: { mapped: 'false' },
   pending: { pending: 'true' },
   dismissed: { dismissed: 'true' },
@@ -47,10 +45,8 @@ const listOfLandingPages = (key: readonly string[], query: Readonly<Record<strin
     queryKey: ['landing-pages', ...key],
     initialPageParam: undefined as string | undefined,
     async queryFn({ pageParam, signal }) {
-      const response = await send('/console/landing-pages', {
-        query: { ...query, limit: pageSize, cursor: pageParam },
-        signal,
-      });
+      const { path, ...request } = landingPagesRequest({ ...query, cursor: pageParam });
+      const response = await send(path, { ...request, signal });
       return {
         landingPages: (await response.json()) as LandingPageView[],
         nextCursor: nextCursorOf(response),

@@ -1,4 +1,5 @@
 import type { LeadFilterQuery } from '@leads/core/lead';
+import type { StatementQuery } from '@leads/core/payout';
 import { workspaceOfPage } from './workspace-address.ts';
 
 /*
@@ -23,17 +24,18 @@ export interface OverviewRange {
   readonly zone: string;
 }
 
-/** The maximum number of leads in one response of the list. */
-const pageSize = 200;
+/** The maximum numbers of items in one response of the lists. */
+const pageSizes = { leads: 200, landingPages: 50, payments: 20 };
 
 export const meRequest: ReadRequest = { path: '/console/me' };
 export const attentionRequest: ReadRequest = { path: '/console/attention' };
 export const firstStepsRequest: ReadRequest = { path: '/console/first-steps' };
 export const failingEndpointsRequest: ReadRequest = { path: '/console/failing-endpoints' };
+export const campaignFiguresRequest: ReadRequest = { path: '/console/campaign-figures' };
 
 export function leadListRequest(
   query: LeadFilterQuery & { cursor?: string | undefined },
-  limit = pageSize,
+  limit = pageSizes.leads,
 ): ReadRequest {
   return { path: '/console/order/leads', query: { ...query, limit: String(limit) } };
 }
@@ -44,6 +46,22 @@ export function overviewRequest(range: OverviewRange): ReadRequest {
 
 export function overviewPayoutsRequest(range: OverviewRange): ReadRequest {
   return { path: '/console/overview/payouts', query: { ...range } };
+}
+
+/** The landing pages that are mapped to a campaign. */
+export const mappedPages = { mapped: 'true' };
+
+export function landingPagesRequest(query: Query): ReadRequest {
+  return { path: '/console/landing-pages', query: { ...query, limit: String(pageSizes.landingPages) } };
+}
+
+export function statementRequest(query: StatementQuery): ReadRequest {
+  return { path: '/console/statements', query: { ...query } };
+}
+
+/** @param query the user that the payments are to, and the cursor. */
+export function paymentsRequest(query: Query): ReadRequest {
+  return { path: '/console/payments', query: { ...query, limit: String(pageSizes.payments) } };
 }
 
 /** Returns the address of a request. Parameters without a value are left out. */

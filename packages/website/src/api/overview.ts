@@ -10,7 +10,12 @@ import type {
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { call } from './client.ts';
 import type { OverviewRange } from './first-requests.ts';
-import { attentionRequest, overviewPayoutsRequest, overviewRequest } from './first-requests.ts';
+import {
+  attentionRequest,
+  campaignFiguresRequest,
+  overviewPayoutsRequest,
+  overviewRequest,
+} from './first-requests.ts';
 
 export type { OverviewRange } from './first-requests.ts';
 
@@ -79,7 +84,7 @@ export const attentionQuery = queryOptions({
 /** Queries the campaigns with the counts of their leads. Its key begins with that of the campaigns, so both are refreshed. */
 export const campaignFiguresQuery = queryOptions({
   queryKey: ['campaigns', 'figures'],
-  queryFn: ({ signal }) => call<CampaignFigures[]>('/console/campaign-figures', { signal }),
+  queryFn: ({ signal }) => call<CampaignFigures[]>(campaignFiguresRequest.path, { signal }),
   refetchInterval: refreshMs,
 });
 

@@ -1,11 +1,12 @@
 import type { NewPayment, Payment, PaymentWithLeads } from '@leads/core/payout';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { call, nextCursorOf, send } from './client.ts';
+import { paymentsRequest } from './first-requests.ts';
 
 const path = '/console/payments';
 
-/** The numbers of payments and of leads in one response. */
-const pageSizes = { payments: '20', leads: '50' };
+/** The number of leads in one response. */
+const leadsSize = '50';
 /** The interval of requests while a payment is in progress, in milliseconds. */
 const progressMs = 1_000;
 
@@ -22,8 +23,8 @@ export const paymentsQuery = (user: string | undefined) =>
     queryKey: [...paymentsKey, 'list', user],
     initialPageParam: undefined as string | undefined,
     async queryFn({ pageParam, signal }) {
-      const query = { user, limit: pageSizes.payments, cursor: pageParam };
-      const response = await send(path, { query, signal });
+      const { path: listPath, ...request } = paymentsRequest({ user, cursor: pageParam });
+      const response = await send(listPath, { ...request, signal });
       return { payments: (await response.json()) as Payment[], nextCursor: nextCursorOf(response) };
     },
     getNextPageParam: ({ nextCursor }) => nextCursor,
@@ -46,7 +47,7 @@ export const paymentLeadsQuery = ({ id, state }: Payment) =>
     queryKey: [...paymentsKey, 'leads', id, state],
     initialPageParam: undefined as string | undefined,
     async queryFn({ pageParam, signal }) {
-      const query = { limit: pageSizes.leads, cursor: pageParam };
+      const query = { limit: leadsSize, cursor: pageParam };
       const response = await send(`${path}/${id}`, { query, signal });
       const { leads } = (await response.json()) as PaymentWithLeads;
       return { leads, nextCursor: nextCursorOf(response) };

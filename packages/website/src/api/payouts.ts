@@ -1,6 +1,7 @@
 import type { Payout, PublisherPayout, Statement, StatementQuery } from '@leads/core/payout';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { call, send } from './client.ts';
+import { statementRequest } from './first-requests.ts';
 
 const payoutsPath = (campaignId: string) => `/console/campaigns/${campaignId}/payouts`;
 
@@ -22,18 +23,20 @@ export function removePublisherPayout(campaignId: string, userId: string): Promi
 /** The key of all statements. */
 export const statementsKey = ['statements'];
 
-const statementsPath = '/console/statements';
-
 /** Queries the statements of a range of days. The previous result stays until the next one arrives. */
 export const statementQuery = (query: StatementQuery) =>
   queryOptions({
     queryKey: [...statementsKey, query],
-    queryFn: ({ signal }) => call<Statement>(statementsPath, { query, signal }),
+    queryFn({ signal }) {
+      const { path, ...request } = statementRequest(query);
+      return call<Statement>(path, { ...request, signal });
+    },
     placeholderData: keepPreviousData,
   });
 
 /** Returns the statements as a CSV file. */
 export async function statementFile(query: StatementQuery): Promise<Blob> {
   const headers = { accept: 'text/csv, application/problem+json;q=0.9' };
-  return (await send(statementsPath, { query, headers })).blob();
+  const { path, ...request } = statementRequest(query);
+  return (await send(path, { ...request, headers })).blob();
 }

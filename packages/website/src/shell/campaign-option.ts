@@ -11,3 +11,7 @@ export const campaignOption = (campaign: NamedCampaign) => ({
   value: campaign.code,
   label: campaignLabel(campaign),
 });
+
+/** Returns the options of the campaigns that landing pages can be mapped to. */
+export const landingPageCampaigns = (campaigns: readonly (NamedCampaign & { readonly status: string })[]) =>
+  campaigns.filter(({ status }) => status !== 'archived').map(campaignOption);

@@ -3,8 +3,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { CampaignChanges, CampaignView } from '@leads/core/campaign';
 import { useState } from 'react';
 import { campaignsQuery, updateCampaign } from '../../api/campaigns.ts';
-import { ConfirmDialog } from '../../shell/confirm-dialog.tsx';
 import { IconDots } from '../../shell/icons.tsx';
+import { LazyConfirmDialog } from '../../shell/lazy-confirm-dialog.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import * as texts from '../../texts/index.ts';
 
@@ -82,7 +82,7 @@ export function CampaignDialog({
   const queryClient = useQueryClient();
   if (name === 'integration') return <IntegrationDialog campaign={campaign} onClose={onClose} />;
   return (
-    <ConfirmDialog
+    <LazyConfirmDialog
       title={t.changeTitles[name]}
       action={t.changeActions[name]}
       color={name === 'archived' ? 'red.9' : 'petrol'}
@@ -93,6 +93,6 @@ export function CampaignDialog({
       }}
     >
       <Text size="sm">{t.changeLeads[name]}</Text>
-    </ConfirmDialog>
+    </LazyConfirmDialog>
   );
 }

@@ -8,14 +8,14 @@ import {
   useQueryClient,
   useSuspenseQuery,
 } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ComponentProps, useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { dismissLandingPage, landingPagesQuery, mapLandingPage } from '../../api/campaigns.ts';
 import { attentionQuery, campaignFiguresQuery } from '../../api/overview.ts';
 import { useCommands } from '../../shell/commands.ts';
-import { ConfirmDialog } from '../../shell/confirm-dialog.tsx';
 import { EmptyState } from '../../shell/empty-state.tsx';
 import { IconPlus, IconSearch } from '../../shell/icons.tsx';
+import { LazyConfirmDialog } from '../../shell/lazy-confirm-dialog.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
@@ -38,7 +38,6 @@ export function CampaignsPage() {
   const [showsArchived, { toggle }] = useDisclosure(false);
   const [creating, { open, close }] = useDisclosure(false);
   useCommands(isManaging ? [{ label: t.create, run: open }] : []);
-  const [search, setSearch] = useState('');
   const change = useMutation({
     mutationFn: (landingPage: LandingPageChange) =>
       'dismissed' in landingPage
@@ -62,14 +61,7 @@ export function CampaignsPage() {
       setAsked({ page, campaignCode: changed.campaignCode });
   };
 
-  if (error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
-  if (campaigns === undefined) return <PendingPage />;
-  const archived = campaigns.filter(({ status }) => status === 'archived').length;
-  const shown = campaigns.filter(
-    ({ status, name, code }) =>
-      (showsArchived || status !== 'archived') &&
-      [name, code].some((text) => text.toLowerCase().includes(search.trim().toLowerCase())),
-  );
+  const archived = campaigns?.filter(({ status }) => status === 'archived').length ?? 0;
   return (
     <>
       <PageHeading title={t.title}>
@@ -82,46 +74,31 @@ export function CampaignsPage() {
           </Button>
         )}
       </PageHeading>
-      <Stack gap="xl">
-        <Stack component="section" gap="xs" miw={0} aria-label={t.title}>
-          {change.isError && <ErrorNotice error={change.error} />}
-          {campaigns.length > 1 && (
-            <TextInput
-              type="search"
-              aria-label={t.search}
-              placeholder={t.search}
-              leftSection={<IconSearch size={16} aria-hidden />}
-              maw={360}
-              value={search}
-              onChange={({ currentTarget }) => setSearch(currentTarget.value)}
-            />
-          )}
-          {shown.length === 0 ? (
-            <EmptyState text={search.trim() === '' ? t.allArchived : t.noneFound}>
-              {search.trim() === '' ? (
-                <Button variant="default" onClick={toggle}>
-                  {t.showArchived(archived)}
-                </Button>
-              ) : (
-                <Button variant="default" onClick={() => setSearch('')}>
-                  {t.clearSearch}
-                </Button>
-              )}
-            </EmptyState>
-          ) : (
-            <CampaignsTable
-              campaigns={shown}
+      {error !== null ? (
+        <ErrorNotice error={error} onRetry={() => void refetch()} />
+      ) : campaigns === undefined || mapped.isPending ? (
+        // The names of the landing pages change the widths of the columns, so the table waits for them.
+        <PendingPage />
+      ) : (
+        <Stack gap="xl">
+          <Stack component="section" gap="xs" miw={0} aria-label={t.title}>
+            {change.isError && <ErrorNotice error={change.error} />}
+            <Campaigns
+              campaigns={campaigns}
+              archived={archived}
+              showsArchived={showsArchived}
+              onShowArchived={toggle}
               landingPages={pages}
-              isComplete={mapped.data !== undefined && !mapped.hasNextPage}
+              isComplete={!mapped.hasNextPage}
               isManaging={isManaging}
               onDropPage={(id, { code }) => changePage({ id, campaignCode: code })}
             />
-          )}
+          </Stack>
+          <LandingPages campaigns={campaigns} isManaging={isManaging} onChange={changePage} />
         </Stack>
-        <LandingPages campaigns={campaigns} isManaging={isManaging} onChange={changePage} />
-      </Stack>
+      )}
       {asked !== undefined && (
-        <ConfirmDialog
+        <LazyConfirmDialog
           title={t.remapTitle(asked.page.name)}
           action={t.remap}
           color="petrol"
@@ -133,9 +110,61 @@ export function CampaignsPage() {
               ? t.unmapLead(asked.page.campaignCode ?? '')
               : t.remapLead(asked.page.campaignCode ?? '', asked.campaignCode)}
           </Text>
-        </ConfirmDialog>
+        </LazyConfirmDialog>
       )}
       {creating && <NewCampaignDialog onClose={close} />}
+    </>
+  );
+}
+
+/** The campaigns with a search field. Archived ones are hidden until the user shows them. */
+function Campaigns({
+  campaigns,
+  archived,
+  showsArchived,
+  onShowArchived,
+  ...props
+}: ComponentProps<typeof CampaignsTable> & {
+  /** The number of archived campaigns. */
+  archived: number;
+  showsArchived: boolean;
+  onShowArchived: () => void;
+}) {
+  const [search, setSearch] = useState('');
+  const searched = search.trim().toLowerCase();
+  const shown = campaigns.filter(
+    ({ status, name, code }) =>
+      (showsArchived || status !== 'archived') &&
+      [name, code].some((text) => text.toLowerCase().includes(searched)),
+  );
+  return (
+    <>
+      {campaigns.length > 1 && (
+        <TextInput
+          type="search"
+          aria-label={t.search}
+          placeholder={t.search}
+          leftSection={<IconSearch size={16} aria-hidden />}
+          maw={360}
+          value={search}
+          onChange={({ currentTarget }) => setSearch(currentTarget.value)}
+        />
+      )}
+      {shown.length > 0 ? (
+        <CampaignsTable campaigns={shown} {...props} />
+      ) : searched === '' ? (
+        <EmptyState text={t.allArchived}>
+          <Button variant="default" onClick={onShowArchived}>
+            {t.showArchived(archived)}
+          </Button>
+        </EmptyState>
+      ) : (
+        <EmptyState text={t.noneFound}>
+          <Button variant="default" onClick={() => setSearch('')}>
+            {t.clearSearch}
+          </Button>
+        </EmptyState>
+      )}
     </>
   );
 }

@@ -41,7 +41,7 @@ function valueOf(campaign: CampaignFigures, column: Column) {
 
 interface CampaignsTableProps {
   readonly campaigns: readonly CampaignFigures[];
-  /** The loaded landing pages that have a campaign. Absent while they load. */
+  /** The loaded landing pages that have a campaign. Absent after an error. */
   readonly landingPages: readonly LandingPageView[] | undefined;
   /** Whether all landing pages are loaded. */
   readonly isComplete: boolean;
@@ -193,7 +193,6 @@ function pagesOf({ campaign, landingPages, isComplete, isManaging }: CampaignPro
   const names = own?.slice(0, named).map((page) => page.name) ?? [];
   const rest = (campaign.landingPages ?? own?.length ?? 0) - names.length;
   if (names.length > 0) return [names.join(', '), rest > 0 ? t.more(rest) : ''].join(' ').trim();
-  if (own === undefined) return texts.common.loading;
   if (!isComplete) return t.notLoaded;
   return isManaging ? t.none : t.noOwnPages;
 }

@@ -1,20 +1,21 @@
-import { Alert, Badge, Box, Button, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core';
-import { useForm } from '@mantine/form';
+import { Alert, Badge, Box, Button, Group, Select, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import type { CampaignView, LandingPageView } from '@leads/core/campaign';
-import { campaignOption } from '../../shell/campaign-option.ts';
-import { Dialog } from '../../shell/dialog.tsx';
-import { createLandingPage, landingPagesQuery } from '../../api/campaigns.ts';
-import { fieldErrorsOf } from '../../api/client.ts';
+import { landingPageCampaigns } from '../../shell/campaign-option.ts';
+import { landingPagesQuery } from '../../api/campaigns.ts';
 import { IconGripVertical, IconPlus } from '../../shell/icons.tsx';
+import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
-import { FormActions } from '../../shell/form-actions.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { draggedPageType } from './dragged-page.ts';
 
 const t = texts.campaigns;
+
+const RegisterDialog = lazyDialog(
+  async () => (await import('./register-page-dialog.tsx')).RegisterPageDialog,
+);
 
 /** A change of a landing page: its campaign, or whether it is dismissed. An empty code means no campaign. */
 export type LandingPageChange = { readonly id: string } & (
@@ -152,10 +153,6 @@ function MoreButton({
   );
 }
 
-/** The campaigns that landing pages can be mapped to. */
-const choicesOf = (campaigns: readonly CampaignView[]) =>
-  campaigns.filter(({ status }) => status !== 'archived').map(campaignOption);
-
 /** The buttons of a landing page that is not approved. */
 const approvalsOf = ({ name, pendingSince, dismissedAt }: LandingPageView) => {
   if (pendingSince === undefined) return [];
@@ -175,7 +172,7 @@ function Pages({
   isManaging,
   onChange,
 }: LandingPagesProps & { label: string; pages: readonly LandingPageView[] }) {
-  const choices = choicesOf(campaigns);
+  const choices = landingPageCampaigns(campaigns);
   const badgeOf = ({ campaignId, campaignCode }: LandingPageView) => {
     const isArchived = campaigns.some(({ id, status }) => id === campaignId && status === 'archived');
     if (campaignCode === undefined) return t.unmapped;
@@ -240,45 +237,5 @@ function Pages({
         />
       ))}
     </RecordList>
-  );
-}
-
-function RegisterDialog({ campaigns, onClose }: { campaigns: readonly CampaignView[]; onClose: () => void }) {
-  const queryClient = useQueryClient();
-  const form = useForm<{ name: string; campaignCode: string | null }>({
-    initialValues: { name: '', campaignCode: null },
-  });
-  const register = useMutation({
-    mutationFn: ({ name, campaignCode }: { name: string; campaignCode: string | null }) =>
-      createLandingPage({ name, ...(campaignCode !== null && { campaignCode }) }),
-    async onSuccess() {
-      await queryClient.invalidateQueries({ queryKey: ['landing-pages'] });
-      onClose();
-    },
-    onError: (error) => form.setErrors(fieldErrorsOf(error)),
-  });
-  return (
-    <Dialog onClose={onClose} title={t.register}>
-      <form onSubmit={form.onSubmit((values) => register.mutate(values))}>
-        <Stack>
-          <TextInput
-            label={t.registerName}
-            required
-            maxLength={255}
-            data-autofocus
-            {...form.getInputProps('name')}
-          />
-          <Select
-            label={t.campaign}
-            placeholder={t.noCampaign}
-            clearable
-            searchable
-            data={choicesOf(campaigns)}
-            {...form.getInputProps('campaignCode')}
-          />
-          <FormActions error={register.error} isPending={register.isPending} onCancel={onClose} />
-        </Stack>
-      </form>
-    </Dialog>
   );
 }

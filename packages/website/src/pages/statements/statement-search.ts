@@ -1,5 +1,5 @@
 import { isUuid, termOf } from '../../parameter-values.ts';
-import { type OverviewSearch, readOverviewSearch } from '../overview/overview-search.ts';
+import { daysOf, type OverviewSearch, readOverviewSearch } from '../overview/overview-search.ts';
 
 /** The days of a statement in the address, and the publisher and the campaign if it has only one. */
 export interface StatementSearch extends OverviewSearch {
@@ -16,4 +16,14 @@ export function readStatementSearch(search: Record<string, unknown>): StatementS
     ...(isUuid(user) && { user }),
     ...(campaignCode !== undefined && { campaignCode }),
   };
+}
+
+/** The range of a statement without one. Payouts are usually settled by month. */
+export const defaultRange = { range: 'this-month' } as const;
+
+/** Returns the days and the campaign of a statement. */
+export function payableDaysOf(search: StatementSearch) {
+  const { from, to, zone } = daysOf({ ...defaultRange, ...search });
+  const { campaignCode } = search;
+  return { from, to, zone, ...(campaignCode !== undefined && { campaignCode }) };
 }

@@ -19,12 +19,16 @@ import { PageHeading } from '../../shell/page-heading.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { payments } from '../../texts/payments.ts';
 import { statements as t } from '../../texts/statements.ts';
-import { daysOf } from '../overview/overview-search.ts';
 import { RangePicker } from '../overview/range-picker.tsx';
 import { PaymentsInProgress } from '../payments/payment-parts.tsx';
 import type { Payable, PayableDays } from './pay-dialog.tsx';
 import { StatementItems, StatementTotals } from './statement-tables.tsx';
-import { readStatementSearch, type StatementSearch } from './statement-search.ts';
+import {
+  defaultRange,
+  payableDaysOf,
+  readStatementSearch,
+  type StatementSearch,
+} from './statement-search.ts';
 
 const PayDialog = lazyDialog(async () => (await import('./pay-dialog.tsx')).PayDialog);
 
@@ -35,15 +39,14 @@ const pageSize = 20;
 
 /** What leads are worth to their publishers. A publisher sees its own statement. */
 export function StatementsPage() {
-  // Payouts are usually settled by month.
   const given = readStatementSearch(route.useSearch());
-  const search: StatementSearch = { range: 'this-month', ...given };
+  const search: StatementSearch = { ...defaultRange, ...given };
   const navigate = route.useNavigate();
   const { workspace } = useSuspenseQuery(meQuery).data;
   const isManaging = workspace !== undefined && workspace.role !== 'publisher';
-  const { from, to, zone } = daysOf(search);
+  const days = payableDaysOf(given);
+  const { from, to, zone } = days;
   const { user, campaignCode } = search;
-  const days = { from, to, zone, ...(campaignCode !== undefined && { campaignCode }) };
   const query = { ...days, ...(isManaging && { user }) };
   const { data, error, isPlaceholderData, refetch } = useQuery(statementQuery(query));
   // The dialog keeps the days of the statement that the user has seen.
