@@ -77,12 +77,13 @@ export const hold = defineCommand({
       await sleep(pauseMs);
       const start = performance.now();
       // An instance looks for due leads every 5 s. Until then, creates are still alone.
-      await waitUntil(async () => (await numberOf(databaseUrl, waiting)) < leads, longestMs, 10);
+      await waitUntil(async () => (await numberOf(databaseUrl, waiting)) < leads, longestMs, 100);
       const meanwhile = load.send({ ...target, durationMs: longestMs });
       let isDone = false;
       {
         await using _sampler = sampled ? sampleWaits(databaseUrl, waits.during) : undefined;
-        isDone = await waitUntil(async () => (await numberOf(databaseUrl, waiting)) === 0, longestMs, 100);
+        // A count of all due leads would use the processor that is measured.
+        isDone = await waitUntil(async () => !(await isAnyDue(databaseUrl)), longestMs, 250);
       }
       const seconds = (performance.now() - start) / 1_000;
       load.end();
@@ -141,6 +142,11 @@ async function fillWaiting(databaseUrl: string, leads: number, dueAt: Date): Pro
 async function numberOf(databaseUrl: string, sql: string): Promise<number> {
   const [row] = await query<{ rows: number }>(databaseUrl, `SELECT count(*)::float8 AS rows FROM ${sql}`);
   return row?.rows ?? 0;
+}
+
+async function isAnyDue(databaseUrl: string): Promise<boolean> {
+  const due = await query(databaseUrl, `SELECT FROM ${waiting} ORDER BY approve_at LIMIT 1`);
+  return due.length > 0;
 }
 
 /** Checks that each lead was approved in one change. @throws Error if one was not. */

@@ -15,6 +15,8 @@ export const advisoryLocks = {
   outbox: 2_718_281_828,
   /** Allows one aggregation of lead counts at a time. */
   leadCounts: 4_815_162_342,
+  /** Allows one approval of due leads at a time. */
+  holdTimers: 6_626_070_150,
   /** Allows one removal of assignees who left their workspace at a time. */
   unassignment: 5_772_156_649,
   /** Allows one `prisma migrate deploy` at a time. Prisma chose this number. */

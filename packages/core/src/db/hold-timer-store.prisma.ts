@@ -5,6 +5,7 @@ import {
   type WaitingLeads,
 } from '../lead/hold-timers.ts';
 import type { StatusChangeFrom } from '../lead/lead-store.ts';
+import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import { arrayValues, statusChangeColumns } from './lead-columns.ts';
@@ -15,6 +16,8 @@ export function createHoldTimerStore({ select, transaction }: Database): HoldTim
   return {
     approveDue: (limit) =>
       transaction(async (tx) => {
+        // A statement of its own, because the next one must see the leads after the wait.
+        await tx.$queryRaw`SELECT FROM pg_advisory_xact_lock(${advisoryLocks.holdTimers}::int8)`;
         const taken = await tx.$queryRaw<
           { workspaceId: string | null; ids: string[]; lateSeconds: number }[]
         >`SELECT workspace_id AS "workspaceId", ids::text[], late_seconds AS "lateSeconds" FROM take_due_leads(${limit}::int)`;

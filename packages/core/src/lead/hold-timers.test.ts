@@ -8,10 +8,11 @@ import {
   type Tenant,
   type TestDatabase,
 } from '../../test/database.ts';
+import { advisoryLocks } from '../db/advisory-locks.ts';
 import { type Database, openDatabase } from '../db/client.ts';
 import { createHoldTimerStore } from '../db/hold-timer-store.prisma.ts';
 import { createLeadStore } from '../db/lead-store.prisma.ts';
-import { approveAllDue, type HoldTimerStore } from './hold-timers.ts';
+import { approveAllDue, type HoldTimerStore, pauseAfter } from './hold-timers.ts';
 import type { StoredLead } from './lead.ts';
 import type { LeadStore, LeadToInsert } from './lead-store.ts';
 
@@ -174,4 +175,44 @@ test('a held lead, and one that another transaction has locked, are left out unt
   expect(await Promise.all([held, locked, free].map(statusOf))).toEqual(['OnHold', 'OnHold', 'Approved']);
   await testDatabase.query('UPDATE lead SET hold_reason = NULL WHERE id = $1', [held.id]);
   expect(await approveNow()).toBe(2);
+});
+
+test('the approvals of two instances run one after the other', async () => {
+  await addDue([leadOf(a)]);
+  const waiting = `SELECT count(*)::int AS waiting FROM pg_locks
+    WHERE locktype = 'advisory' AND NOT granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+  const approved = await databases[1]?.transaction(async (tx) => {
+    await tx.$queryRaw`SELECT FROM pg_advisory_xact_lock(${advisoryLocks.holdTimers}::int8)`;
+    const approval = approveNow();
+    await expect.poll(() => testDatabase.query(waiting)).toEqual([{ waiting: 1 }]);
+    return { approval };
+  });
+  expect(await approved?.approval).toBe(1);
+});
+
+/** Returns when instances have approved leads that are due at 0, in seconds. */
+function secondsOf(due: number, instances: number, batchMs: number): number {
+  const batchSize = 100;
+  const checkMs = 5_000;
+  const nextMs = Array.from({ length: instances }, () => checkMs);
+  let endMs = 0;
+  for (let left = due; left > 0; left -= batchSize) {
+    const at = nextMs.indexOf(Math.min(...nextMs));
+    const startMs = nextMs[at] ?? 0;
+    // Batches run one after the other.
+    endMs = Math.max(endMs, startMs) + batchMs;
+    nextMs[at] = endMs + pauseAfter(endMs - startMs, startMs / 1_000);
+  }
+  return endMs / 1_000;
+}
+
+test('the pauses after batches spread 100,000 leads over most of a minute, also for one instance and for slow batches', () => {
+  const quick = secondsOf(100_000, 2, 12);
+  expect(quick).toBeGreaterThan(35);
+  expect(quick).toBeLessThan(50);
+  expect(secondsOf(100_000, 1, 12)).toBeLessThan(60);
+  expect(secondsOf(100_000, 2, 30)).toBeLessThan(60);
+  expect(pauseAfter(10, 0)).toBe(60);
+  expect(pauseAfter(10, 3_600)).toBe(5);
 });
