@@ -141,7 +141,7 @@ test('a hold time approves leads that are not held, without a user, and a publis
       headers: owner.headers,
       body: { approveAfterSeconds },
     });
-  for (const invalid of [59, 31_536_001, 60.5, -1, '60', null]) {
+  for (const invalid of [59, 31_536_001, 60.5, -1, '60', false]) {
     const { status, text } = await setHold(invalid);
     expect([status, text]).toEqual([400, expect.any(String)]);
   }
@@ -201,7 +201,11 @@ test('a hold time approves leads that are not held, without a user, and a publis
   expect(freed.lead).not.toHaveProperty('holdReason');
   await expect.poll(async () => (await api.get(owner, held)).status, { timeout: 60_000 }).toBe('Approved');
 
-  expect((await setHold(0)).json<{ campaign: object }>().campaign).not.toHaveProperty('approveAfterSeconds');
+  for (const off of [0, null]) {
+    expect((await setHold(60)).json()).toMatchObject({ campaign: { approveAfterSeconds: 60 } });
+    const { campaign } = (await setHold(off)).json<{ campaign: object }>();
+    expect(campaign).not.toHaveProperty('approveAfterSeconds');
+  }
 });
 
 /** Replays the history of a lead, checks that it ends at the current lead, and returns it. */

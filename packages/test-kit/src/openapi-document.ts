@@ -32,7 +32,10 @@ export interface Operation {
     readonly description?: string;
     readonly schema: JsonSchema;
   }[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, MediaType>> };
+  readonly requestBody?: {
+    readonly required?: boolean;
+    readonly content: Readonly<Record<string, MediaType>>;
+  };
   readonly responses: Readonly<
     Record<
       string,

@@ -38,9 +38,10 @@ const sentWindow = Type.Integer({
 /** The bounds of a hold time: 1 minute and 365 days. */
 const holdBounds = { minimum: 60, maximum: 31_536_000 } as const;
 
-const sentHoldTime = Type.Union([Type.Literal(0), Type.Integer(holdBounds)], {
-  'x-reason': `must be 0 to turn the timer off, or a whole number of seconds from ${holdBounds.minimum} to ${holdBounds.maximum}`,
-  description: `The hold time in seconds, ${holdBounds.minimum} to ${holdBounds.maximum}. A new lead becomes Approved after it, unless its status is changed or it is held before. 0 turns the timer off, also for leads that wait. A longer time applies to leads that wait, and a shorter one to new leads only.`,
+const holdTimes = [Type.Literal(0), Type.Integer(holdBounds)] as const;
+const aboutHoldTime = (off: string) => ({
+  'x-reason': `must be ${off} to turn the timer off, or a whole number of seconds from ${holdBounds.minimum} to ${holdBounds.maximum}`,
+  description: `The hold time in seconds, ${holdBounds.minimum} to ${holdBounds.maximum}. A new lead becomes Approved after it, unless its status is changed or it is held before. ${off} turns the timer off, also for leads that wait. A longer time applies to leads that wait, and a shorter one to new leads only.`,
   examples: [1_209_600],
 });
 
@@ -61,7 +62,7 @@ export const NewCampaign = Type.Object(
     code: label(meanings.code, 'SPRING'),
     name: campaignName,
     duplicateWindowSeconds: Type.Optional(sentWindow),
-    approveAfterSeconds: Type.Optional(sentHoldTime),
+    approveAfterSeconds: Type.Optional(Type.Union([...holdTimes], aboutHoldTime('0'))),
     isDefault: Type.Optional(
       flag("Whether it replaces the workspace's default campaign. The default is false.", false),
     ),
@@ -76,7 +77,7 @@ export const CampaignChanges = Type.Object(
     name: Type.Optional(campaignName),
     status: Type.Optional(CampaignStatus),
     duplicateWindowSeconds: Type.Optional(sentWindow),
-    approveAfterSeconds: Type.Optional(sentHoldTime),
+    approveAfterSeconds: Type.Optional(Type.Union([...holdTimes, Type.Null()], aboutHoldTime('0 or null'))),
     isDefault: Type.Optional(
       Type.Literal(true, {
         description:

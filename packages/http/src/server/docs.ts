@@ -6,6 +6,7 @@ import { type TSchema, Type } from 'typebox';
 import type { Server } from './create-server.ts';
 import { errorResponses } from './errors.ts';
 import { type browserKeyScheme, securitySchemes } from './guards.ts';
+import { isBodyOptional } from './json-body.ts';
 import { referenceRepairs } from './reference-repairs.ts';
 import { pageHeadersOf } from './security-headers.ts';
 
@@ -45,6 +46,20 @@ export async function describeApi(
     refResolver: {
       buildLocalReference: ({ $id }, _baseUri, _fragment, index) =>
         typeof $id === 'string' ? $id : `Schema${index}`,
+    },
+    // The library marks every body as required.
+    transformObject(generated) {
+      if (!('openapiObject' in generated)) return generated.swaggerObject;
+      const { openapiObject } = generated;
+      for (const path of Object.values(openapiObject.paths ?? {})) {
+        for (const method of ['post', 'put', 'patch', 'delete'] as const) {
+          const body = path?.[method]?.requestBody;
+          if (body === undefined || !('content' in body)) continue;
+          const json = body.content['application/json'];
+          if (json !== undefined && isBodyOptional(json.schema)) body.required = false;
+        }
+      }
+      return openapiObject;
     },
   });
 }

@@ -134,7 +134,9 @@ async function changeCampaign(
   command: Command,
 ): Promise<void> {
   const { name, status, duplicateWindow, approveAfter, payout } = options;
-  const changes: Omit<CampaignChanges, 'assigneeIds'> = {
+  const changes: Omit<CampaignChanges, 'assigneeIds' | 'approveAfterSeconds'> & {
+    approveAfterSeconds?: number;
+  } = {
     ...(name !== undefined && { name }),
     ...(status !== undefined && { status }),
     ...(duplicateWindow !== undefined && { duplicateWindowSeconds: duplicateWindow }),
