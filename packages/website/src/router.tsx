@@ -118,11 +118,13 @@ const integrations = createRoute({
 const webhook = createRoute({
   getParentRoute: () => console,
   path: '/webhooks/$id',
+  validateSearch: searches.deliveries,
   component: lazyRouteComponent(() => import('./pages/integrations/endpoint-page.tsx'), 'WebhookPage'),
 });
 const postback = createRoute({
   getParentRoute: () => console,
   path: '/postbacks/$id',
+  validateSearch: searches.deliveries,
   component: lazyRouteComponent(() => import('./pages/integrations/endpoint-page.tsx'), 'PostbackPage'),
 });
 const audit = createRoute({

@@ -31,6 +31,7 @@ test.for<[page: keyof typeof searches, query: string]>([
   ['leads', 'sort=country'],
   ['statements', 'range=zzz&user=zzz&campaignCode='],
   ['payments', 'user=zzz'],
+  ['deliveries', 'state=toString&statusCode=600&leadId=x&from=2026-02-30T00:00Z&to=2026-01-31'],
   ['developers', 'tab=true'],
   ['profile', 'tab=true'],
   ['signIn', 'to=true&email=true'],
@@ -58,4 +59,6 @@ test('a page gets the valid parameters of its address', () => {
     user: id,
   });
   expect(searchOf('payments', `user=${id}`)).toEqual({ user: id });
+  const deliveries = { state: 'failed', statusCode: '500', leadId: id, from: '2026-01-31T09:30:00.000Z' };
+  expect(searchOf('deliveries', new URLSearchParams(deliveries).toString())).toEqual(deliveries);
 });

@@ -1,3 +1,4 @@
+import { readDeliverySearch } from './pages/integrations/delivery-search.ts';
 import { readLeadSearch } from './pages/leads/lead-search.ts';
 import { readOverviewSearch } from './pages/overview/overview-search.ts';
 import { readStatementSearch } from './pages/statements/statement-search.ts';
@@ -33,6 +34,7 @@ export const searches = {
   leads: only(readLeadSearch),
   statements: only(readStatementSearch),
   payments: only(({ user }): { user?: string } => (isUuid(user) ? { user } : {})),
+  deliveries: only(readDeliverySearch),
   developers: texts('tab', 'key', 'status', 'service'),
   profile: texts('tab'),
   signIn: texts('to', 'email'),

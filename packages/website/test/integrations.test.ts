@@ -116,6 +116,11 @@ test('failures are shown with their answers, and can be sent again', async () =>
   await filter('Before').fill('');
   await filter('From').fill('2099-01-01T00:00');
   await page.getByText('No delivery matches these filters.').waitFor();
+  // The address keeps the filters.
+  await page.waitForURL(/[?&]from=2099-01-01T/);
+  await page.reload();
+  await page.getByText('No delivery matches these filters.').waitFor();
+  expect(await filter('From').inputValue()).toBe('2099-01-01T00:00');
   await press(page, 'Clear the filters');
   await expect.poll(listed).toEqual(['Ada Lovelace', 'Grace Hopper']);
   await press(page, `Show the request: evt_${lead.id}_1`);

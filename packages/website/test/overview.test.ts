@@ -656,7 +656,9 @@ test('a manager marks payable leads of a campaign as paid, the payment shows its
   await press(page, 'Mark €37.50 as paid: Test Person');
   const dialog = page.getByRole('dialog', { name: 'Mark €37.50 as paid?' });
   await dialog
-    .getByText('3 leads of Test Person, created from 2026-03-10 to 2026-03-11 (UTC), will be marked as paid.')
+    .getByText(
+      '3 leads of Test Person, created from 10 Mar 2026 to 11 Mar 2026 (UTC), will be marked as paid.',
+    )
     .waitFor();
   await dialog.getByText('Only leads of the campaign DEMO.').waitFor();
   await expectGoodEverywhere(page, 'pay-dialog');
@@ -721,7 +723,16 @@ test('a manager marks payable leads of a campaign as paid, the payment shows its
   await progress.waitFor();
   await page.getByRole('alert').getByText('The database did not answer in time.').waitFor();
   await expectGoodEverywhere(page, 'payment-stalled');
+  // The overview follows the end of the payment, also after the user has left its page.
+  const overviewRead = () =>
+    page.waitForResponse((response) => new URL(response.url()).pathname === '/api/console/overview');
+  const first = overviewRead();
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await first;
+  const afterPayment = overviewRead();
   await fixture.sql('UPDATE payment SET retry_at = now() WHERE id = $1', [stalled.id]);
+  await afterPayment;
+  await page.goBack();
   await expect
     .poll(() => status.getByRole('listitem').allInnerTexts(), { timeout: 20_000 })
     .toEqual([

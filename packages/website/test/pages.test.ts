@@ -114,6 +114,15 @@ describe('on a desktop and on a phone', () => {
       expect([path, await lookOf(page)]).toEqual([path, oneLook]);
       expect(await page.title()).toContain('Leads');
     }
+    // An error of the download of the audit log is shown, and does not replace the page.
+    await page.goto('/audit');
+    await page.route('**/api/console/audit.csv', (route) => route.abort());
+    const download = page.getByRole('button', { name: 'Download CSV' });
+    await download.click();
+    await page.getByRole('alert').getByText('cannot be reached').waitFor();
+    await page.unroute('**/api/console/audit.csv');
+    const [file] = await Promise.all([page.waitForEvent('download'), download.click()]);
+    expect(file.suggestedFilename()).toMatch(/^audit-[-\d]{10}\.csv$/);
   }, 240_000);
 
   test('pages before sign-in have no accessibility violations and do not overflow', async () => {

@@ -1,6 +1,6 @@
 import type { AuditEntryView } from '@leads/core/audit';
 import { infiniteQueryOptions } from '@tanstack/react-query';
-import { nextCursorOf, queryOfLink, send } from './client.ts';
+import { nextCursorOf, openStream, send } from './client.ts';
 
 /** The number of entries in one response. */
 const pageSize = '50';
@@ -20,7 +20,8 @@ export const auditQuery = (action: string | undefined) =>
     getNextPageParam: ({ nextCursor }) => nextCursor,
   });
 
-/** Returns the address of the CSV file of the entries. */
-export function auditFile(action: string | undefined): string {
-  return `/api/console/audit.csv?${queryOfLink(action === undefined ? {} : { action })}`;
+/** Returns the entries as a CSV file. It can be long, so that it has no time limit. @throws ApiError */
+export async function auditFile(action: string | undefined): Promise<Blob> {
+  const { signal } = new AbortController();
+  return new Response(await openStream('/console/audit.csv', { query: { action }, signal })).blob();
 }

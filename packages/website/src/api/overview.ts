@@ -22,13 +22,16 @@ export type { OverviewRange } from './first-requests.ts';
 /** Leads arrive without a request of this page, so the counts are refreshed in this interval, in milliseconds. */
 const refreshMs = 30_000;
 
+/** The beginning of the keys of the figures of an overview. */
+export const overviewKey = ['overview'];
+
 /**
  * Queries the overview of a range, with its payouts or the error of their request. The page shows both at once, so that
  * nothing moves. The previous result stays until the next one arrives.
  */
 export const overviewQuery = (range: OverviewRange) =>
   queryOptions({
-    queryKey: ['overview', range],
+    queryKey: [...overviewKey, range],
     async queryFn({ signal }): Promise<OverviewData> {
       const { path, ...request } = overviewRequest(range);
       const { path: payoutsPath, ...payoutsRequest } = overviewPayoutsRequest(range);
@@ -47,7 +50,7 @@ export type OverviewData = Overview & { readonly payouts: OverviewPayouts | Erro
 /** Queries the payouts of the publishers of an overview. */
 export const overviewPublishersQuery = ({ from, to, zone }: OverviewRange, users: readonly string[]) =>
   queryOptions({
-    queryKey: ['overview', 'publisher-payouts', from, to, zone, ...users],
+    queryKey: [...overviewKey, 'publisher-payouts', from, to, zone, ...users],
     queryFn: ({ signal }) =>
       call<PayoutsByValue>('/console/overview/publisher-payouts', {
         query: { from, to, zone, users: users.join(',') },
@@ -59,7 +62,7 @@ export const overviewPublishersQuery = ({ from, to, zone }: OverviewRange, users
 /** Queries the payouts of the sub-ids with the most leads. They are added up from the leads, which may take seconds. */
 export const subIdPayoutsQuery = ({ from, to, zone }: OverviewRange) =>
   queryOptions({
-    queryKey: ['overview', 'sub-id-payouts', from, to, zone],
+    queryKey: [...overviewKey, 'sub-id-payouts', from, to, zone],
     queryFn: ({ signal }) =>
       call<PayoutsByValue>('/console/overview/sub-id-payouts', { query: { from, to, zone }, signal }),
     retry: false,
@@ -68,7 +71,7 @@ export const subIdPayoutsQuery = ({ from, to, zone }: OverviewRange) =>
 /** Queries the countries with the most leads. They are counted from the leads, which may take seconds. */
 export const countriesQuery = ({ from, to, zone }: OverviewRange) =>
   queryOptions({
-    queryKey: ['overview', 'countries', from, to, zone],
+    queryKey: [...overviewKey, 'countries', from, to, zone],
     queryFn: ({ signal }) =>
       call<Countries>('/console/overview/countries', { query: { from, to, zone }, signal }),
     retry: false,

@@ -64,3 +64,8 @@ export const exactTime = (at: string) => formatTime(at, 'exact');
 
 /** Returns a calendar day such as "24 Nov 2026". @param text such as `2026-11-24`. */
 export const formatDay = (text: string) => formatTime(text, 'date', 'UTC');
+
+/** Returns a time as the value of a `datetime-local` field, in the time zone of the browser. */
+export function toLocal(time: Date): string {
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

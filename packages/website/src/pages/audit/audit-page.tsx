@@ -1,11 +1,12 @@
 import type { AuditEntryView } from '@leads/core/audit';
 import type { MemberCredentials } from '@leads/core/credential';
 import { Alert, Badge, Button, Select, Stack, Text } from '@mantine/core';
-import { useInfiniteQuery, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { auditFile, auditQuery } from '../../api/audit.ts';
 import { memberCredentialsQuery } from '../../api/members.ts';
+import { download } from '../../shell/download.ts';
 import { EmptyState } from '../../shell/empty-state.tsx';
 import { IconDownload } from '../../shell/icons.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
@@ -21,15 +22,20 @@ export function AuditPage() {
   const { workspace } = useSuspenseQuery(meQuery).data;
   const [action, setAction] = useState<string>();
   const isOwner = workspace?.role === 'owner';
+  const file = useMutation({
+    mutationFn: () => auditFile(action),
+    gcTime: 0,
+    onSuccess: (content) => download(content, `audit-${new Date().toISOString().slice(0, 10)}.csv`),
+  });
   return (
     <>
       <PageHeading title={t.title}>
         {isOwner && (
           <Button
-            component="a"
-            href={auditFile(action)}
             variant="default"
             leftSection={<IconDownload size={16} aria-hidden />}
+            loading={file.isPending}
+            onClick={() => file.mutate()}
           >
             {t.download}
           </Button>
@@ -37,6 +43,7 @@ export function AuditPage() {
       </PageHeading>
       {isOwner ? (
         <Stack maw={1100}>
+          {file.isError && <ErrorNotice error={file.error} />}
           <Text size="sm" c="dimmed">
             {t.lead}
           </Text>

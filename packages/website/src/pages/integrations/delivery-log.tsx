@@ -1,7 +1,8 @@
 import type { DeliveryState, DeliveryView, EndpointKind } from '@leads/core/delivery';
 import { Button, Code, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { useDebouncedCallback } from '@mantine/hooks';
 import { useInfiniteQuery, useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import {
   deliveriesKey,
@@ -17,7 +18,9 @@ import { AnchorLink } from '../../shell/links.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { toLocal } from '../../shell/time.ts';
 import { endpoints as t } from '../../texts/endpoints.ts';
+import { isStatusCode, readDeliverySearch } from './delivery-search.ts';
 import { LeadSelect } from './lead-select.tsx';
 
 /** The pause after the last change of the filters before the deliveries are requested, in milliseconds. */
@@ -27,8 +30,6 @@ const states = Object.keys(t.states) as DeliveryState[];
 
 /** The filters as the user enters them. Times are values of `datetime-local` fields. */
 type Entered = { readonly [Name in keyof DeliveryFilter]: DeliveryFilter[Name] | undefined };
-
-const isStatusCode = (text: string) => /^[1-5]\d\d$/.test(text);
 
 /** Returns the filter for the service. An incomplete status code is left out. */
 function filterOf({ state, statusCode = '', leadId, from, to }: Entered): DeliveryFilter {
@@ -42,10 +43,27 @@ function filterOf({ state, statusCode = '', leadId, from, to }: Entered): Delive
   };
 }
 
-/** The deliveries of a webhook or a postback, newest first, with their results. */
+/** Returns the values of the fields for the filters in the address. */
+const enteredOf = ({ from, to, ...others }: DeliveryFilter): Entered => ({
+  ...others,
+  from: from && toLocal(new Date(from)),
+  to: to && toLocal(new Date(to)),
+});
+
+/** The deliveries of a webhook or a postback, newest first, with their results. The address has the filters. */
 export function DeliveryLog({ kind, id }: { kind: EndpointKind; id: string }) {
-  const [entered, setEntered] = useState<Entered>({});
-  const filter = filterOf(useDebouncedValue(entered, debounceMs)[0]);
+  const filter = readDeliverySearch(useSearch({ strict: false }));
+  const navigate = useNavigate();
+  const [entered, setEntered] = useState(() => enteredOf(filter));
+  const show = useDebouncedCallback(
+    (changed: Entered) =>
+      void navigate({ to: '.', search: filterOf(changed), replace: true, resetScroll: false }),
+    debounceMs,
+  );
+  const change = (changed: Entered) => {
+    setEntered(changed);
+    show(changed);
+  };
   const query = useInfiniteQuery(deliveriesQuery(kind, id, filter));
   const deliveries = query.data?.pages.flatMap((page) => page.deliveries);
   const names = useLeadNames(deliveries?.flatMap(({ leadId }) => leadId ?? []) ?? []);
@@ -59,7 +77,7 @@ export function DeliveryLog({ kind, id }: { kind: EndpointKind; id: string }) {
           {t.deliveriesLead}
         </Text>
       </div>
-      <Filters kind={kind} entered={entered} onChange={setEntered} />
+      <Filters kind={kind} entered={entered} onChange={change} />
       {query.error !== null && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
       {deliveries === undefined && query.error === null && <PendingPage />}
       {deliveries?.length === 0 &&
@@ -67,7 +85,7 @@ export function DeliveryLog({ kind, id }: { kind: EndpointKind; id: string }) {
           <Text size="sm">{t.noDeliveries}</Text>
         ) : (
           <EmptyState text={t.noneMatch}>
-            <Button variant="default" onClick={() => setEntered({})}>
+            <Button variant="default" onClick={() => change({})}>
               {t.clearFilters}
             </Button>
           </EmptyState>

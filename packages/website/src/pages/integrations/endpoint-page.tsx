@@ -78,7 +78,7 @@ function EndpointPage({
       {endpoint !== undefined && (
         <Stack maw={1100} gap="lg">
           <Summary kind={kind} endpoint={endpoint} />
-          <DeliveryLog kind={kind} id={id} />
+          <DeliveryLog key={id} kind={kind} id={id} />
         </Stack>
       )}
       {endpoint === undefined && endpoints !== undefined && <Alert variant="light">{t.notFound(kind)}</Alert>}

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import type { LeadVersion } from '../../api/leads.ts';
 import { assigneeOptions } from '../../shell/member-options.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
+import { toLocal } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
 import { Section, useUnsaved } from './panel-parts.tsx';
 import { useLeadEdit } from './use-lead-edit.ts';
@@ -64,9 +65,4 @@ export function LeadWork({ found, members }: { found: LeadVersion; members: read
       {save.isError && <ErrorNotice error={save.error} />}
     </Section>
   );
-}
-
-/** Returns a time as the value of a `datetime-local` field, in the time zone of the browser. */
-function toLocal(time: Date): string {
-  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

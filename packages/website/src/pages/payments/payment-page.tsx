@@ -1,13 +1,10 @@
 import type { Payment } from '@leads/core/payout';
 import { Alert, Button, Group, List, Stack, Table, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { useEffect, useEffectEvent, useRef } from 'react';
 import { ApiError } from '../../api/api-error.ts';
-import { invalidateCounts } from '../../api/leads.ts';
-import { isInProgress, paymentFile, paymentLeadsQuery, paymentQuery } from '../../api/payments.ts';
-import { statementsKey } from '../../api/payouts.ts';
+import { paymentFile, paymentLeadsQuery, paymentQuery } from '../../api/payments.ts';
 import { download } from '../../shell/download.ts';
 import { IconDownload } from '../../shell/icons.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
@@ -74,20 +71,8 @@ function DownloadButton({ payment: { id, number } }: { payment: Payment }) {
 
 function Summary({ payment }: { payment: Payment }) {
   const { from, to } = payment;
-  const queryClient = useQueryClient();
   const people = usePeople();
   const [cancelling, { open, close }] = useDisclosure(false);
-  const wasInProgress = useRef(false);
-  const onState = useEffectEvent((isRunning: boolean) => {
-    if (wasInProgress.current && !isRunning) {
-      void queryClient.invalidateQueries({ queryKey: statementsKey });
-      void queryClient.invalidateQueries({ queryKey: ['leads', 'list'] });
-      invalidateCounts(queryClient);
-    }
-    wasInProgress.current = isRunning;
-  });
-  const isRunning = isInProgress(payment);
-  useEffect(() => onState(isRunning), [isRunning]);
   const result = resultOf(payment);
   const canCancel = people.role === 'owner' && (payment.state === 'paying' || payment.state === 'paid');
   return (

@@ -1,11 +1,10 @@
 import type { Payment } from '@leads/core/payout';
 import { Alert, Badge, Progress, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useEffectEvent, useRef } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { membersQuery } from '../../api/members.ts';
 import { isInProgress, paymentsQuery } from '../../api/payments.ts';
-import { statementsKey } from '../../api/payouts.ts';
 import { AnchorLink } from '../../shell/links.tsx';
 import { formatMoney } from '../../shell/money.ts';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
@@ -13,6 +12,7 @@ import { RelativeTime } from '../../shell/relative-time.tsx';
 import { formatDay } from '../../shell/time.ts';
 import { payments as t } from '../../texts/payments.ts';
 import { formatNumber } from '../overview/figures.ts';
+import { followPayment } from './follow-payment.ts';
 
 const colors: Readonly<Record<Payment['state'], string>> = {
   paying: 'yellow',
@@ -70,7 +70,12 @@ export function paymentFacts(
 
 /** The progress of a payment, and why it makes none. Nothing if it is not in progress. */
 export function PaymentProgress({ payment }: { payment: Payment }) {
-  if (!isInProgress(payment)) return null;
+  const queryClient = useQueryClient();
+  const isRunning = isInProgress(payment);
+  useEffect(() => {
+    if (isRunning) followPayment(queryClient, payment.id);
+  }, [queryClient, isRunning, payment.id]);
+  if (!isRunning) return null;
   const { state, total, leads, skipped, returned, kept, failure, retryAt } = payment;
   const isPaying = state === 'paying';
   const [done, of] = isPaying ? [leads + skipped, total] : [returned + kept, leads];
@@ -92,15 +97,8 @@ export function PaymentProgress({ payment }: { payment: Payment }) {
 
 /** Shows the payments in progress on pages that change when they end. */
 export function PaymentsInProgress() {
-  const queryClient = useQueryClient();
   const { data } = useInfiniteQuery(paymentsQuery(undefined));
   const running = data?.pages.flatMap(({ payments }) => payments.filter(isInProgress)) ?? [];
-  const before = useRef(0);
-  const onCount = useEffectEvent((count: number) => {
-    if (count < before.current) void queryClient.invalidateQueries({ queryKey: statementsKey });
-    before.current = count;
-  });
-  useEffect(() => onCount(running.length), [running.length]);
   if (running.length === 0) return null;
   return (
     <RecordList label={t.inProgress}>

@@ -13,8 +13,10 @@ import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { formatMoney } from '../../shell/money.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
+import { formatDay } from '../../shell/time.ts';
 import { payments as t } from '../../texts/payments.ts';
 import { daysOf } from '../overview/overview-search.ts';
+import { followPayment } from '../payments/follow-payment.ts';
 
 /** The payable leads of a publisher in one currency. */
 export interface Payable {
@@ -56,6 +58,7 @@ export function PayDialog({
         ...(note.trim() !== '' && { note: note.trim() }),
       }),
     onSuccess(payment) {
+      followPayment(queryClient, payment.id);
       void queryClient.invalidateQueries({ queryKey: paymentsKey });
       void queryClient.invalidateQueries({ queryKey: statementsKey });
       if (payment.total !== leads) notifications.show({ message: t.changed(payment.total, leads) });
@@ -75,7 +78,7 @@ export function PayDialog({
       >
         <Stack>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            {t.payLead(leads, publisher, days.from, days.to, days.zone)}
+            {t.payLead(leads, publisher, formatDay(days.from), formatDay(days.to), days.zone)}
             {days.campaignCode !== undefined && ` ${t.payCampaign(days.campaignCode)}`}
           </Text>
           <Text size="sm">{t.payRule}</Text>
