@@ -28,3 +28,16 @@ test('aggregates smaller batches after a failure, and larger ones after each suc
   expect(waiting).toBe(0);
   expect(Math.max(...limits.slice(2))).toBe(maxLeadsPerAggregation);
 });
+
+test('pauses after a full batch for as long as the batch took', async () => {
+  const startsMs: number[] = [];
+  const firstMs = Date.now();
+  const aggregate = async (limit: number) => {
+    startsMs.push(Date.now() - firstMs);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return startsMs.length < 3 ? limit : 0;
+  };
+  await using _aggregator = new LeadCountAggregator({ aggregate }, () => undefined);
+  await vi.advanceTimersByTimeAsync(6_000);
+  expect(startsMs).toEqual([5_000, 5_200, 5_400]);
+});
