@@ -47,6 +47,22 @@ test('bench intake compares the intake with every reference, in the smallest con
   expect(ratios).toHaveLength(hasPgbench ? 5 : 3);
 });
 
+test('with --wrk, bench intake sends its load with wrk, or names the package if wrk is not installed', {
+  timeout: 120_000,
+}, async () => {
+  const isInstalled = spawnSync('wrk', ['--version']).error === undefined;
+  const { code, stdout, stderr } = await runBench([...smallest, '--steps', 'crmload', '--wrk', '--json']);
+  if (isInstalled) {
+    expect(code, stderr).toBe(0);
+    const { crmload } = JSON.parse(stdout) as IntakeFigures;
+    for (const { requestsPerSecond } of crmload?.figures ?? []) expect(requestsPerSecond).toBeGreaterThan(0);
+    expect(crmload?.ratios.map(({ found }) => found > 0)).toEqual([true, true, true, true, true]);
+  } else {
+    expect(code).toBe(1);
+    expect(stderr).toContain('wrk is not installed. Install it (Debian, Ubuntu: sudo apt-get install wrk)');
+  }
+});
+
 test('bench intake prints the required figures of the other steps', () => {
   const { overload, rejected, soak, start, crm, crmload, payouts } = figures;
   expect(payouts?.map(({ subject }) => subject)).toEqual([

@@ -12,6 +12,8 @@ export interface Bench {
   /** Creates an empty database with every migration applied, and returns its connection string. */
   readonly createDatabase: (name: string) => Promise<string>;
   readonly load: LoadProcess;
+  /** Sends as many requests as a target answers: {@link load}, or wrk. */
+  readonly peakLoad: Pick<LoadProcess, 'send'>;
   /** A temporary directory. */
   readonly directory: string;
   readonly connections: readonly number[];

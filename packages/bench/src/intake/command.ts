@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type LocalPostgres, startPostgres } from '@leads/local-stack/processes/postgres';
 import { defineCommand, flag, integer, listOf, number, oneOf } from '../command.ts';
 import { startLoadProcess } from '../load/load-process.ts';
+import { startWrkLoad } from '../load/wrk-load.ts';
 import { migrateTemplate, query } from '../stack/database.ts';
 import { temporaryDirectory } from '../stack/temporary-directory.ts';
 import { type Ratio, worseRatios } from './baseline.ts';
@@ -46,23 +47,26 @@ export const intake = defineCommand({
     seconds: number(0.1, 600, '3', 'duration of one measurement'),
     minutes: number(0.01, 1440, '30', 'duration of the soak'),
     workers: integer(64, '1', 'INTAKE_WORKERS of the intake'),
+    wrk: flag('sends the loads of table, crmload and payouts with wrk, which must be installed'),
     check: flag('fails if a ratio at 64 connections is worse than in the committed baseline'),
   },
   async run(options, { dataDir, onProgress }) {
     const { rounds, seconds, workers, minutes } = options;
     const connections = options.check ? [usualConnections] : options.connections;
+    using load = startLoadProcess();
+    const peakLoad = options.wrk ? startWrkLoad() : load;
     await using temporary = temporaryDirectory(dataDir);
     const directory = temporary.path;
     await using postgres = await startPostgres({
       dataDir: join(directory, 'postgres'),
       maxConnections: Math.max(...connections) + 100,
     });
-    using load = startLoadProcess();
     const durationMs = seconds * 1000;
     const bench: Bench = {
       postgres,
       createDatabase: await migrateTemplate(postgres),
       load,
+      peakLoad,
       directory,
       connections,
       rounds,
@@ -78,6 +82,7 @@ export const intake = defineCommand({
       workers,
       rounds,
       seconds,
+      load: options.wrk ? 'wrk' : 'load process',
     };
     for (const name of stepNames.filter((each) => options.steps.includes(each))) {
       onProgress(`Step: ${name}`);

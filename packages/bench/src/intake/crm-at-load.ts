@@ -127,7 +127,7 @@ async function measure(
   bench: Bench,
   { work, target, connections }: { work: 'create' | 'change'; target: Target; connections: number },
 ) {
-  const { postgres, load, durationMs } = bench;
+  const { postgres, load, peakLoad, durationMs } = bench;
   const { service, databaseUrl, owner } = target;
   await removeLeads(databaseUrl);
   const options: LoadOptions = {
@@ -141,7 +141,7 @@ async function measure(
   await load.send({ ...options, durationMs: warmUpMs(bench) });
   if (work === 'change') await query(databaseUrl, `UPDATE lead SET status = 'OnHold'`);
   const before = { service: processorTimeUs(service.pid), postgres: processorTimeUs(postgres.pid) };
-  const sent = assertAll200(await load.send(options));
+  const sent = assertAll200(await peakLoad.send(options));
   const requests = sent.statuses['200'] ?? 0;
   return {
     ...sent,

@@ -34,7 +34,7 @@ const insertTrigger = 'note_inserted_leads';
  * processes of the same release differ by several percent.
  */
 export async function measurePayoutCost(bench: Bench) {
-  const { load, postgres, rounds, durationMs, onProgress } = bench;
+  const { load, peakLoad, postgres, rounds, durationMs, onProgress } = bench;
   await using intake = await openIntake(bench, 'payout_cost');
   const { databaseUrl, service, target } = intake;
   const keys = await createCampaigns(databaseUrl);
@@ -47,7 +47,7 @@ export async function measurePayoutCost(bench: Bench) {
     const options = { ...target, headers, connections: usualConnections };
     await load.send({ ...options, durationMs: warmUpMs(bench) });
     const before = { service: processorTimeUs(service.pid), postgres: processorTimeUs(postgres.pid) };
-    const sent = assertAll200(await load.send({ ...options, durationMs }));
+    const sent = assertAll200(await peakLoad.send({ ...options, durationMs }));
     const leads = sent.statuses['200'] ?? 0;
     const postgresUs = processorTimeUs(postgres.pid) - before.postgres;
     const serviceUs = processorTimeUs(service.pid) - before.service;

@@ -8,6 +8,8 @@ import type { FilledDatabases } from './filled-databases.ts';
 export interface ListBench {
   readonly databases: FilledDatabases;
   readonly load: LoadProcess;
+  /** Sends as many requests as a target answers: {@link load}, or wrk. */
+  readonly peakLoad: Pick<LoadProcess, 'send'>;
   /** Database sizes in leads. */
   readonly sizes: readonly number[];
   readonly rateSizes: readonly number[];

@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { DisposeStack } from '@leads/core/dispose-stack';
-import { defineCommand, listOf, number, oneOf, size } from '../command.ts';
+import { defineCommand, flag, listOf, number, oneOf, size } from '../command.ts';
 import { startLoadProcess } from '../load/load-process.ts';
+import { startWrkLoad } from '../load/wrk-load.ts';
 import type { ListBench } from './bench.ts';
 import { measureExport } from './export.ts';
 import { startFilledDatabases } from './filled-databases.ts';
@@ -33,13 +34,15 @@ export const list = defineCommand({
     rateSizes: listOf(size('100k,1m', 'database sizes for lists over HTTP')),
     exportSize: size('1m', 'database size for the export'),
     steps: listOf(oneOf(stepNames, stepNames.join(), 'steps to run')),
+    wrk: flag('sends the lists of rate with wrk, which must be installed'),
     effort: number(0.01, 10, '1', 'number of measurements, relative to the default'),
   },
   async run({ steps: chosen, ...options }, { dataDir, onProgress }) {
     await using resources = new DisposeStack();
-    const databases = await startFilledDatabases(dataDir, resources, onProgress);
     using load = startLoadProcess();
-    const bench: ListBench = { ...options, databases, load, onProgress };
+    const peakLoad = options.wrk ? startWrkLoad() : load;
+    const databases = await startFilledDatabases(dataDir, resources, onProgress);
+    const bench: ListBench = { ...options, databases, load, peakLoad, onProgress };
     const figures: Record<string, unknown> = { cores: availableParallelism() };
     for (const name of stepNames.filter((each) => chosen.includes(each))) {
       onProgress(`Step: ${name}`);

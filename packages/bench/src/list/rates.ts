@@ -28,7 +28,7 @@ export async function measureRates(bench: ListBench) {
 type Round = LoadFigures & { readonly serviceUs: number; readonly postgresUs: number };
 
 async function measureSize(bench: ListBench, leads: number) {
-  const { databases, load, effort, onProgress } = bench;
+  const { databases, peakLoad, effort, onProgress } = bench;
   const { postgres } = databases;
   const databaseUrl = await databases.open(leads);
   const headers = await issueOwnerCredentials(databaseUrl);
@@ -41,7 +41,7 @@ async function measureSize(bench: ListBench, leads: number) {
   const durationMs = measurementMs(bench);
   const measured = await measureInTurn(servers, scaled(usualRounds, effort), async ({ server, program }) => {
     const before = [processorTimeUs(program.pid), processorTimeUs(postgres.pid)] as const;
-    const figures = await load.send({ ...newestLists, port: program.port, headers, durationMs });
+    const figures = await peakLoad.send({ ...newestLists, port: program.port, headers, durationMs });
     const after = [processorTimeUs(program.pid), processorTimeUs(postgres.pid)] as const;
     onProgress(`  ${server}, ${leads} leads: ${figures.requestsPerSecond.toFixed(0)} requests/s`);
     const count = assertAll200(figures).statuses['200'] ?? 0;

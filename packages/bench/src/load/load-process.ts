@@ -23,6 +23,8 @@ export interface LoadFigures extends Omit<Load, 'latenciesMs'> {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly p999Ms: number;
+  /** The maximum of requests at the end whose answers the load did not wait for. Default: 0. */
+  readonly maxUnanswered?: number;
 }
 
 /** A process that sends loads, so the load's processor time is not counted for the measured program. */
