@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
 import { expectFocusOn, expectFocusWithin, press as pressOn } from './by-keyboard.ts';
 import { expectGoodEverywhere } from './page-checks.ts';
-import { type Website, screenshot, openWebsite } from './website.ts';
+import { type Website, hold, screenshot, openWebsite } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -1183,43 +1183,70 @@ describe('a queue', () => {
     await page.getByRole('button', { name: 'Remove the filter Call-back: due' }).waitFor();
   });
 
-  test('takes fast keys: each acts on the status that the key before requested, and one before its lead is shown is reported', async () => {
+  test('takes fast keys: each acts on the status that the key before requested, those before the panel is shown act on the chosen lead, and one before an unread lead is shown is reported', async () => {
     const { page, workspace, member } = await website.openSignedIn();
-    const ids = await addLeads(workspace, member, 3);
-    const held = new Map<string, () => void>();
-    const hold = (name: string, url: RegExp) =>
-      page.route(url, async (route) => {
-        await new Promise<void>((resolve) => held.set(name, resolve));
-        await route.continue();
-      });
-    await hold('status', /\/order\/leads\/status$/);
-    await hold('lead', new RegExp(`/order/leads/${ids[0]}$`));
+    const ids = await addLeads(workspace, member, 6);
+    const changes = () => Promise.all(ids.map(async (id) => (await storedOf(id)).changes));
+    const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
+    const opened = (name: string) => panel.getByRole('heading', { level: 2, name }).waitFor();
+    const tooEarly = notice(page, 'The lead is not shown yet');
+    const holdPanel = () => hold(page, /\/lead-panel-.*\.js/);
+    const panelScript = await holdPanel();
+    const status = await hold(page, /\/order\/leads\/status$/);
+    await hold(page, new RegExp(`/order/leads/${ids[0]}$`));
+    const third = await hold(page, new RegExp(`/order/leads/${ids[2]}$`));
     await page.goto('/leads');
-    await rowOf(page, 'Person 0002').waitFor();
+    await rowOf(page, 'Person 0005').waitFor();
     await grid(page).focus();
     await page.keyboard.press('End');
     // The answer to the first key has not arrived when the second one follows.
     for (const key of ['a', 'p']) await page.keyboard.press(key);
-    await expect.poll(() => held.has('status')).toBe(true);
-    await page.unroute(/\/order\/leads\/status$/);
-    held.get('status')?.();
+    status.release();
     await notice(page, '1 lead marked as Paid').waitFor();
-    expect((await storedOf(ids[2] ?? '')).changes).toEqual(['Approved', 'Paid']);
+    expect((await storedOf(ids[5] ?? '')).changes).toEqual(['Approved', 'Paid']);
     await page.keyboard.press('u');
     await notice(page, 'Undone for 1 lead').waitFor();
-    expect((await storedOf(ids[2] ?? '')).status).toBe('Approved');
+    expect((await storedOf(ids[5] ?? '')).status).toBe('Approved');
 
-    const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
-    await page.keyboard.press('Home');
-    await page.keyboard.press('Enter');
-    await expectFocusWithin(panel);
+    // The script of the panel and the lead are late. The key acts on the chosen lead, not on the selection.
+    await page.keyboard.press('Space');
+    await page.getByRole('toolbar', { name: '1 selected' }).waitFor();
+    for (const key of ['Home', 'Enter', 'a']) await page.keyboard.press(key);
+    panelScript.release();
+    await opened('Person 0001');
+    await expect
+      .poll(changes)
+      .toEqual([['Approved'], [], [], [], [], ['Approved', 'Paid', 'Approved (Undone)']]);
+
+    // The user has not read the next lead.
+    for (const key of ['j', 'a']) await page.keyboard.press(key);
+    await tooEarly.waitFor();
+    third.release();
+    await opened('Person 0002');
     await page.keyboard.press('a');
-    await notice(page, 'The lead is not shown yet').waitFor();
-    held.get('lead')?.();
-    await panel.getByRole('heading', { level: 2, name: 'Person 0000' }).waitFor();
+    await opened('Person 0003');
+
+    // On a narrow screen, the list takes no keys while the panel opens.
+    await page.setViewportSize({ width: 390, height: 700 });
+    const narrowScript = await holdPanel();
+    await page.goto('/leads');
+    await rowOf(page, 'Person 0003').getByRole('link').click();
+    await page.waitForURL(`**lead=${ids[3]}`);
     await page.keyboard.press('a');
-    await panel.getByRole('heading', { level: 2, name: 'Person 0001' }).waitFor();
-    await expect.poll(async () => (await storedOf(ids[0] ?? '')).changes).toEqual(['Approved']);
+    narrowScript.release();
+    await opened('Person 0004');
+
+    // The user has read no row of a lead that an address opens.
+    const addressedScript = await holdPanel();
+    await page.goto(`/leads?lead=${ids[4]}`);
+    await page.getByText('Person 0004').waitFor();
+    await page.keyboard.press('a');
+    addressedScript.release();
+    await tooEarly.waitFor();
+    await opened('Person 0004');
+    await expect
+      .poll(changes)
+      .toEqual([['Approved'], [], ['Approved'], ['Approved'], [], ['Approved', 'Paid', 'Approved (Undone)']]);
   });
 
   test('shows the changes of another operator, and refreshes a row whose change is rejected', async () => {
@@ -1462,18 +1489,6 @@ describe('new leads', () => {
 describe('the command palette', () => {
   const paletteOf = (page: Page) => page.getByRole('dialog', { name: 'Search leads, pages and actions' });
   const box = (page: Page) => paletteOf(page).getByRole('combobox');
-  /** Delays the answers to requests until they are released. */
-  const hold = async (page: Page, url: RegExp): Promise<{ release: () => void }> => {
-    let release: () => void = () => undefined;
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await page.route(url, async (route) => {
-      await released;
-      await route.continue();
-    });
-    return { release };
-  };
 
   test('finds a lead by the digits of its phone, and only a key after the lead is shown approves it', async () => {
     const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });

@@ -172,6 +172,19 @@ async function describePage(page: Page): Promise<string> {
   return described.catch((error: unknown) => String(error));
 }
 
+/** Delays the answers to requests until they are released. */
+export async function hold(page: Page, url: RegExp): Promise<{ release: () => void }> {
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((open) => {
+    release = open;
+  });
+  await page.route(url, async (route) => {
+    await released;
+    await route.continue();
+  });
+  return { release };
+}
+
 /** Writes a screenshot for a human reviewer if SCREENSHOTS is set. Screenshots are not compared. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   if (!process.env['SCREENSHOTS']) return;

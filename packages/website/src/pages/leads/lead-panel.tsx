@@ -4,7 +4,15 @@ import { ActionIcon, Anchor, Button, CloseButton, Code, Group, Stack, Text, Titl
 import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
-import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  useCallback,
+  useEffect,
+  useEffectEvent,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { ApiError } from '../../api/api-error.ts';
 import { leadViewersQuery, leaveLead, sameNumberQuery } from '../../api/lead-work.ts';
@@ -20,6 +28,7 @@ import { exactTime } from '../../shell/time.ts';
 import { useFocusBack } from '../../shell/use-focus-back.ts';
 import { endpoints } from '../../texts/endpoints.ts';
 import * as texts from '../../texts/index.ts';
+import type { EarlyKeys } from './early-keys.ts';
 import { LeadContact } from './lead-contact.tsx';
 import { LeadDeliveries } from './lead-deliveries.tsx';
 import { LeadHistory } from './lead-history.tsx';
@@ -44,6 +53,7 @@ interface PanelProps {
   /** The leads of the list, in its order. */
   readonly queue: readonly Lead[];
   readonly statusChanges: StatusChanges;
+  readonly earlyKeys: EarlyKeys;
   /** Opens another lead of the queue in place of this one. */
   readonly onMove: (id: string) => void;
   /** Opens a lead that this one refers to. */
@@ -54,7 +64,7 @@ interface PanelProps {
 
 /** Shows a lead beside the list. After a status key, the next lead of the list opens. */
 export function LeadPanel(props: PanelProps) {
-  const { id, me, queue, statusChanges, onMove, onClose } = props;
+  const { id, me, queue, statusChanges, earlyKeys, onMove, onClose } = props;
   useFocusBack();
   const queryClient = useQueryClient();
   const found = useQuery(leadQuery(id));
@@ -84,11 +94,33 @@ export function LeadPanel(props: PanelProps) {
     if (nextId !== undefined) void queryClient.prefetchQuery({ ...leadQuery(nextId), staleTime: 5_000 });
   }, [queryClient, nextId]);
 
+  /** @param lead the lead that the user has read. @returns whether the key is a shortcut. */
+  const handleKey = (key: string, lead: Lead | undefined): boolean => {
+    const status = statusKeys[key];
+    if (key === 'Escape') onClose();
+    else if (key === 'j') moveBy(1);
+    else if (key === 'k') moveBy(-1);
+    else if (key === 'u' && canChange) statusChanges.undo();
+    else if (status !== undefined && canChange) {
+      // A key that comes before the next lead is shown must not change an unread lead.
+      if (lead === undefined || requested.current !== lead.id) {
+        notifications.show({ id: 'too-early', color: 'yellow', message: t.tooEarly });
+      } else statusChanges.change([lead], status, moveOn);
+    } else return false;
+    return true;
+  };
+  /** Returns the lead of a row that the user has chosen in the list. */
+  const findChosen = () => (earlyKeys.isChosen(id) ? queue.find((lead) => lead.id === id) : undefined);
+
   // The keys belong to the panel as soon as it is open, before its lead is loaded.
   const panel = useRef<HTMLElement>(null);
+  const takeKeys = useEffectEvent(() => {
+    for (const key of earlyKeys.take()) handleKey(key, findChosen());
+  });
   useEffect(() => {
     if (panel.current?.contains(document.activeElement) !== true)
       panel.current?.focus({ preventScroll: true });
+    takeKeys();
   }, []);
 
   const unsaved = useRef(new Set<string>());
@@ -123,21 +155,10 @@ export function LeadPanel(props: PanelProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (statusChanges.isDialogOpen || !(event.target instanceof Element)) return;
-    const isTyping = event.target.closest(typedInto) !== null;
-    const status = statusKeys[event.key];
-    const lead = found.data?.lead;
-    if (event.key === 'Escape') onClose();
-    else if (isTyping) return;
-    else if (event.key === 'j') moveBy(1);
-    else if (event.key === 'k') moveBy(-1);
-    else if (event.key === 'u' && canChange) statusChanges.undo();
-    else if (status !== undefined && canChange) {
-      // A key that is held down, or comes before the next lead is shown, must not change an unread lead.
-      if (event.repeat) return;
-      if (lead === undefined || requested.current !== lead.id) {
-        notifications.show({ id: 'too-early', color: 'yellow', message: t.tooEarly });
-      } else statusChanges.change([lead], status, moveOn);
-    } else return;
+    if (event.key !== 'Escape' && event.target.closest(typedInto) !== null) return;
+    // A key that is held down must not change the leads that follow.
+    if (event.repeat && event.key in statusKeys) return;
+    if (!handleKey(event.key, found.data?.lead ?? findChosen())) return;
     event.preventDefault();
     event.stopPropagation();
   };

@@ -24,6 +24,7 @@ import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { useColumns } from './columns.ts';
+import { keyConsumers, useEarlyKeys } from './early-keys.ts';
 import { FilterChips, LeadFilterBar } from './lead-filters.tsx';
 import { LeadList } from './lead-list.tsx';
 import {
@@ -44,10 +45,6 @@ import { useTitle } from '../../shell/use-title.ts';
 
 const t = texts.leads;
 const route = getRouteApi('/console/leads');
-
-/** The elements in which keys are not shortcuts of the list. */
-const keyConsumers =
-  'input:not([type="radio"], [type="checkbox"]), textarea, select, [role="dialog"], [role="menu"]';
 
 const loadPanel = () => import('./lead-panel.tsx');
 const LeadPanel = lazyDialog(async () => (await loadPanel()).LeadPanel);
@@ -81,6 +78,7 @@ export function LeadsPage() {
   const { list, leads, pollNow } = data;
   const total = useQuery({ ...leadCountQuery(filters), enabled: list.isSuccess && !list.isPlaceholderData });
   const statusChanges = useStatusChanges(role, pollNow);
+  const earlyKeys = useEarlyKeys(search.lead !== undefined);
   // The open lead has a next one, until all leads are loaded.
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = list;
   const openAt = leads.findIndex(({ id }) => id === search.lead);
@@ -283,6 +281,7 @@ export function LeadsPage() {
             role={role}
             statusChanges={statusChanges}
             onOpen={(lead) => {
+              earlyKeys.choose(lead);
               // The panel requests the same lead once its script has run.
               void queryClient.prefetchQuery(leadQuery(lead));
               show({ lead });
@@ -335,6 +334,7 @@ export function LeadsPage() {
           me={me}
           queue={leads}
           statusChanges={statusChanges}
+          earlyKeys={earlyKeys}
           onMove={(lead) => show({ lead }, { replace: true })}
           onOpen={(lead) => show({ lead })}
           onClose={() => show({ lead: undefined })}
