@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { choose, expectFocusOn, press as pressByKeyboard, write } from './by-keyboard.ts';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
-import { openWebsite, type Website } from './website.ts';
+import { hold, openWebsite, type Website } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -49,7 +49,12 @@ test('a manager creates a webhook, sends a test, and sees the result', async () 
   const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
   const lead = workspace.lead(member);
   await website.fixture.leads.insert([lead]);
+  // While the list is loaded, it has no button. The button would lose the focus when it moves below the text.
+  const list = await hold(page, /\/webhooks$/);
   await page.goto('/integrations');
+  await page.getByRole('button', { name: 'New postback' }).waitFor();
+  expect(await page.getByRole('button', { name: 'New webhook' }).count()).toBe(0);
+  list.release();
   await page.getByText('No webhook yet').waitFor();
   await press(page, 'New webhook');
   const form = page.getByRole('dialog', { name: 'New webhook' });

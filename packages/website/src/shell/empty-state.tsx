@@ -14,3 +14,11 @@ export function EmptyState({ text, children }: { text: string; children?: ReactN
     </Paper>
   );
 }
+
+/**
+ * Whether the button of the next step is above a list, and not in its empty state. While the list is loaded, the button is
+ * in neither: it would lose the focus when it moves.
+ */
+export function isActionAbove(records: readonly unknown[] | undefined, error: Error | null): boolean {
+  return records === undefined ? error !== null : records.length > 0;
+}

@@ -7,7 +7,7 @@ import { meQuery } from '../../api/account.ts';
 import { type Endpoint, endpointsKey, postbacksQuery, webhooksQuery } from '../../api/endpoints.ts';
 import { useCommands } from '../../shell/commands.ts';
 import { IconPlus } from '../../shell/icons.tsx';
-import { EmptyState } from '../../shell/empty-state.tsx';
+import { EmptyState, isActionAbove } from '../../shell/empty-state.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { AnchorLink } from '../../shell/links.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
@@ -109,7 +109,7 @@ function Endpoints({
             {texts.lead}
           </Text>
         </div>
-        {data?.length !== 0 && create}
+        {isActionAbove(data, error) && create}
       </Group>
       {data === undefined &&
         (error === null ? <PendingPage /> : <ErrorNotice error={error} onRetry={() => void refetch()} />)}

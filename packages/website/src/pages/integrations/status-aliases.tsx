@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { changeStatusAliases, statusAliasesQuery } from '../../api/status-aliases.ts';
 import { useCommands } from '../../shell/commands.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
-import { EmptyState } from '../../shell/empty-state.tsx';
+import { EmptyState, isActionAbove } from '../../shell/empty-state.tsx';
 import { IconPlus, IconUpload } from '../../shell/icons.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
@@ -53,7 +53,7 @@ export function StatusAliases() {
           <Button variant="default" leftSection={<IconUpload size={16} aria-hidden />} onClick={openImport}>
             {leads.importStatuses}
           </Button>
-          {aliases?.length !== 0 && create}
+          {isActionAbove(aliases, error) && create}
         </Group>
       </Group>
       {aliases === undefined &&

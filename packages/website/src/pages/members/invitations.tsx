@@ -12,7 +12,7 @@ import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
-import { EmptyState } from '../../shell/empty-state.tsx';
+import { EmptyState, isActionAbove } from '../../shell/empty-state.tsx';
 import { IconPlus } from '../../shell/icons.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
@@ -46,7 +46,7 @@ export function Invitations({ workspace }: { workspace: OwnWorkspace }) {
             {mail ? t.linkFor : `${t.byHand} ${t.linkFor}`}
           </Text>
         </Box>
-        {invitations?.length !== 0 && invite}
+        {isActionAbove(invitations, error) && invite}
       </Group>
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {invitations === undefined && error === null && <PendingPage />}

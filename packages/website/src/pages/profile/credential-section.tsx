@@ -1,6 +1,6 @@
 import { Badge, Box, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import { EmptyState } from '../../shell/empty-state.tsx';
+import { EmptyState, isActionAbove } from '../../shell/empty-state.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { RecordList } from '../../shell/record-row.tsx';
 import * as texts from '../../texts/index.ts';
@@ -40,9 +40,8 @@ export function CredentialSection<Credential extends { readonly id: string; read
 }) {
   const [showsOld, setShowsOld] = useState(false);
   const { data, error, refetch } = query;
-  const good = data?.filter(({ state }) => state === 'active') ?? [];
+  const good = data?.filter(({ state }) => state === 'active');
   const old = data?.filter(({ state }) => state !== 'active') ?? [];
-  const isEmpty = data !== undefined && good.length === 0;
   return (
     <Stack component="section" gap="sm" aria-label={title}>
       <Group justify="space-between" align="flex-end">
@@ -54,12 +53,12 @@ export function CredentialSection<Credential extends { readonly id: string; read
             {lead}
           </Text>
         </Box>
-        {!isEmpty && action}
+        {isActionAbove(good, error) && action}
       </Group>
       {data === undefined && error === null && <PendingPage />}
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
-      {isEmpty && <EmptyState text={none}>{action}</EmptyState>}
-      {good.length > 0 && <RecordList label={title}>{good.map(renderRow)}</RecordList>}
+      {good?.length === 0 && <EmptyState text={none}>{action}</EmptyState>}
+      {good !== undefined && good.length > 0 && <RecordList label={title}>{good.map(renderRow)}</RecordList>}
       {old.length > 0 && (
         <Button
           variant="subtle"
