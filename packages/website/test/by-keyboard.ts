@@ -46,20 +46,31 @@ export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
 
 /** Checks that the focused element is in the window, and that no other element covers it (WCAG 2.2, 2.4.11). */
 export async function expectFocusShown(page: Page): Promise<void> {
-  const isShown = () =>
-    page.evaluate(() => {
-      const focused = document.activeElement;
-      // The library shows a label in place of some inputs.
-      const shown = focused?.matches('[type="radio"], [type="checkbox"]')
-        ? (focused.closest('label') ?? focused.parentElement)
-        : focused;
-      const { left, right, top, bottom } = shown?.getBoundingClientRect() ?? new DOMRect();
-      const x = (Math.max(left, 0) + Math.min(right, innerWidth)) / 2;
-      const y = (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2;
-      const visible = document.elementFromPoint(x, y);
-      return shown?.contains(visible) === true || visible?.contains(shown) === true;
-    });
-  await expect.poll(isShown, { timeout: 15_000, message: await focusedName(page) }).toBe(true);
+  const focused = async () => {
+    const element = await page.evaluateHandle(() => document.activeElement ?? document.body);
+    const isSeen = await element.evaluate(isShown);
+    await element.dispose();
+    return isSeen;
+  };
+  await expect.poll(focused, { timeout: 15_000, message: await focusedName(page) }).toBe(true);
+}
+
+/** Checks that an element is in the window, and that no other element covers it. */
+export async function expectShown(element: Locator): Promise<void> {
+  await expect.poll(() => element.evaluate(isShown), { timeout: 15_000 }).toBe(true);
+}
+
+/** Whether the middle of the visible part of an element is in the window. Evaluated in the page. */
+function isShown(element: Element): boolean {
+  // The library shows a label in place of some inputs.
+  const shown = element.matches('[type="radio"], [type="checkbox"]')
+    ? (element.closest('label') ?? element.parentElement)
+    : element;
+  const { left, right, top, bottom } = shown?.getBoundingClientRect() ?? new DOMRect();
+  const x = (Math.max(left, 0) + Math.min(right, innerWidth)) / 2;
+  const y = (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2;
+  const visible = document.elementFromPoint(x, y);
+  return shown?.contains(visible) === true || visible?.contains(shown) === true;
 }
 
 /** Moves to a button, a link or a checkbox with Tab, and presses a key. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
   choose,
@@ -6,11 +7,13 @@ import {
   expectFocusOn,
   expectFocusShown,
   expectFocusWithin,
+  expectShown,
+  focusedName,
   press,
   tabTo,
   write,
 } from './by-keyboard.ts';
-import { type Website, password, openWebsite } from './website.ts';
+import { type Website, hold, openWebsite, password } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -18,6 +21,32 @@ beforeAll(async () => {
 }, 400_000);
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());
+
+/** Steps with the keyboard that also check that the focused element is visible. */
+function shownSteps(page: Page) {
+  const use = async (name: string | RegExp, key: 'Enter' | 'Space' = 'Enter') => {
+    await tabTo(page, name);
+    await expectFocusShown(page);
+    await page.keyboard.press(key);
+  };
+  const open = async (path: string, button: string | RegExp) => {
+    await page.goto(path);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await tabTo(page, button);
+    await expectFocusShown(page);
+  };
+  const fill = async (name: string | RegExp, text: string) => {
+    await write(page, name, text);
+    await expectFocusShown(page);
+  };
+  /** Closes a dialog, which returns the focus. */
+  const finish = async (name: string) => {
+    await use(name);
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await expectFocusShown(page);
+  };
+  return { use, open, fill, finish };
+}
 
 test('every page can be reached and used with the keyboard', async () => {
   const { page, workspace } = await website.openSignedIn();
@@ -159,21 +188,7 @@ test('the main tasks can be done with the keyboard at 400 % zoom, and nothing co
       }),
     ),
   );
-  const open = async (path: string, button: string | RegExp) => {
-    await page.goto(path);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    await tabTo(page, button);
-    await expectFocusShown(page);
-  };
-  const use = async (name: string | RegExp, key: 'Enter' | 'Space' = 'Enter') => {
-    await tabTo(page, name);
-    await expectFocusShown(page);
-    await page.keyboard.press(key);
-  };
-  const fill = async (name: string | RegExp, text: string) => {
-    await write(page, name, text);
-    await expectFocusShown(page);
-  };
+  const { open, use, fill } = shownSteps(page);
   const statuses = async () =>
     (
       await website.fixture.sql<{ status: string }>(
@@ -218,6 +233,20 @@ test('the main tasks can be done with the keyboard at 400 % zoom, and nothing co
   await fill('New note', 'Call after six');
   await page.keyboard.press('Control+Enter');
   await panel.getByRole('list', { name: 'Notes' }).getByText('Call after six').waitFor();
+
+  // A notification that stays covers no focused element, and its button can be reached.
+  await page.route('**/order/leads/status', (route) => route.abort());
+  await panel.getByRole('heading', { level: 2 }).focus();
+  await page.keyboard.press('p');
+  await page.getByRole('alert').getByText('The server cannot be reached').waitFor();
+  while ((await focusedName(page)) !== 'Try again') {
+    await page.keyboard.press('Tab');
+    await expectFocusShown(page);
+  }
+  await page.unroute('**/order/leads/status');
+  await page.keyboard.press('Enter');
+  await expect.poll(statuses, { timeout: 15_000 }).toContain('Paid');
+  await panel.focus();
   await page.keyboard.press('Escape');
   await panel.waitFor({ state: 'detached' });
 
@@ -265,3 +294,119 @@ test('the main tasks can be done with the keyboard at 400 % zoom, and nothing co
   await use('Statements');
   await page.getByRole('heading', { level: 1, name: 'Statements' }).waitFor();
 });
+
+test.each([
+  { zoom: 400, width: 320, height: 256 },
+  { zoom: 200, width: 640, height: 512 },
+])(
+  'signing in, inviting, creating a webhook, paying and importing can be done with the keyboard at $zoom % zoom, and nothing covers the focused element',
+  async ({ width, height }) => {
+    // A window of 1280 by 1024 pixels at this zoom (WCAG 2.2, 1.4.10).
+    const { page, workspace, member } = await website.openSignedIn({ width, height });
+    const { open, use, fill, finish } = shownSteps(page);
+    await website.fixture.sql(
+      `UPDATE campaign SET payout_amount = 12.5, payout_currency = 'EUR' WHERE id = $1`,
+      [workspace.demoCampaignId],
+    );
+    const createdAt = new Date('2026-03-10T09:00:00Z');
+    await website.fixture.leads.insert(
+      [0, 1].map(() => workspace.lead(member, { status: 'Approved', createdAt })),
+    );
+
+    await page.context().clearCookies();
+    await page.goto(`/sign-in?to=/w/${workspace.slug}/overview`);
+    await fill('Email address', member.email);
+    await fill('Password', 'a wrong password');
+    await page.keyboard.press('Enter');
+    await expectShown(page.getByText('The email address or the password is wrong'));
+    await expectFocusShown(page);
+    await fill('Password', password);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+
+    await open('/members', 'Invite someone');
+    await page.keyboard.press('Enter');
+    await expectFocusOn(page, 'Email address');
+    await fill('Email address', 'guest@example');
+    await use('Invite');
+    await expectShown(page.getByText(/^Email must|^Must be/));
+    await expectFocusShown(page);
+    await fill('Email address', 'guest@example.com');
+    await choose(page, 'Role', 'Manager');
+    await expectFocusShown(page);
+    await use('Invite');
+    await expectFocusShown(page);
+    await use('Copy the link');
+    await finish('Close');
+    await page.getByText('guest@example.com').waitFor();
+
+    const preview = await hold(page, /\/webhooks\/preview$/);
+    await open('/integrations', 'New webhook');
+    await page.keyboard.press('Enter');
+    await expectFocusOn(page, 'URL');
+    await fill('URL', 'https://hooks.example.com/leads');
+    await fill('Description', 'Shop');
+    await use('A note was added to a lead', 'Space');
+    await choose(page, 'Only changes to these statuses', 'Approved');
+    await expectFocusShown(page);
+    await page.keyboard.press('Escape');
+    // The preview arrives above the focused button.
+    await tabTo(page, 'Create');
+    preview.release();
+    await page.getByRole('region', { name: 'Preview' }).waitFor();
+    await use('Create');
+    await page.getByRole('dialog', { name: 'The secret of your new webhook' }).waitFor();
+    await expectFocusShown(page);
+    await finish('I have stored it');
+    await page.getByRole('link', { name: 'https://hooks.example.com/leads' }).waitFor();
+
+    await open('/statements?from=2026-03-10&to=2026-03-11&zone=UTC', /^Mark €25.00 as paid/);
+    await page.keyboard.press('Enter');
+    await expectFocusOn(page, 'Date');
+    await expectFocusShown(page);
+    await fill('Note', 'Invoice 4711');
+    await use('Mark as paid');
+    await expectFocusOn(page, 'Payment 1');
+    await expectFocusShown(page);
+    const result = page.getByRole('status').filter({ hasText: '2 leads are marked as paid.' });
+    await result.waitFor({ timeout: 20_000 });
+    await use('Show these leads in the lead list');
+    await page.waitForURL('**/leads?payment=**');
+
+    await open('/leads', 'More actions');
+    await chooseItem(page, 'More actions', 'Import a CSV file');
+    await expectFocusOn(page, 'Choose a CSV file');
+    await expectFocusShown(page);
+    const input = page.locator('input[type="file"]');
+    // The window that chooses a file is not a part of the page.
+    await input.evaluate((element) => {
+      element.addEventListener('click', (event) => {
+        event.preventDefault();
+        element.dataset['opened'] = 'true';
+      });
+    });
+    await page.keyboard.press('Enter');
+    await page.locator('input[type="file"][data-opened]').waitFor({ state: 'attached' });
+    await input.setInputFiles({
+      name: 'leads.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from('Contact;Mobile;Secret\nAda Lovelace;+44 20 7946 0958;x\nNo Phone;;x\n'),
+    });
+    await expectFocusWithin(page.getByRole('dialog'));
+    await choose(page, 'Field for Contact', 'Name');
+    await expectFocusShown(page);
+    await choose(page, 'Field for Secret', 'Leave out');
+    await expectFocusShown(page);
+    await choose(page, 'Campaign for these leads', 'DEMO');
+    await expectFocusShown(page);
+    await use('Import');
+    const report = page.getByRole('table', { name: 'Import report' });
+    await report.waitFor();
+    await expectFocusShown(page);
+    const file = page.waitForEvent('download');
+    await use('Download the rejected lines');
+    await file;
+    await finish('Done');
+    await page.getByRole('row').filter({ hasText: 'Ada Lovelace' }).waitFor();
+  },
+);

@@ -94,7 +94,7 @@ export function WebsiteLayout() {
     >
       <IdentityDialog />
       <Suspense>
-        <Notifications position="bottom-center" limit={3} />
+        <Notifications />
       </Suspense>
       <a className="skip-link" href="#content">
         {t.skipToContent}
