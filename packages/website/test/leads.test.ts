@@ -1233,6 +1233,7 @@ describe('a queue', () => {
     await rowOf(page, 'Person 0003').getByRole('link').click();
     await page.waitForURL(`**lead=${ids[3]}`);
     await page.keyboard.press('a');
+    await page.locator('[data-active]').filter({ hasText: 'Person 0003' }).waitFor();
     narrowScript.release();
     await opened('Person 0004');
 

@@ -309,8 +309,9 @@ export function LeadList({
     }
     // A checkbox shows its state only if its click is not prevented.
     if (!(event.target instanceof HTMLInputElement)) event.preventDefault();
-    setActiveId(lead.id);
+    // A list that gets the focus makes its first row the active one.
     focusList();
+    setActiveId(lead.id);
     if (action === 'select') select(index, event.shiftKey);
     else if (action === 'menu') setMenuId(menuId === lead.id ? undefined : lead.id);
     else onOpen(lead.id);
