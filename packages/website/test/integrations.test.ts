@@ -333,7 +333,7 @@ test('managers create, change and delete status aliases, and see why one is reje
     [workspace.id],
   );
   await press(page, 'Edit the status alias fake');
-  await (await fillIn('no answer', 'OnHold', '')).getByRole('button', { name: 'Save' }).click();
+  await (await fillIn('no answer', 'On hold', '')).getByRole('button', { name: 'Save' }).click();
   await section.getByText('no answer').waitFor();
   expect(await stored()).toEqual([
     { alias: 'confirmed', status: 'Approved', reason: null },

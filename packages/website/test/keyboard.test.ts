@@ -230,6 +230,12 @@ test('the main tasks can be done with the keyboard at 400 % zoom, and nothing co
   await page.keyboard.press('Enter');
   const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
   await panel.getByRole('heading', { level: 2, name: 'Person 07' }).waitFor();
+  // The order of the statuses is that of all pages.
+  expect(await panel.getByRole('button', { name: /^Mark as/ }).allInnerTexts()).toEqual([
+    'Mark as On hold',
+    'Mark as Paid',
+    'Mark as Trashed',
+  ]);
   await fill('New note', 'Call after six');
   await page.keyboard.press('Control+Enter');
   await panel.getByRole('list', { name: 'Notes' }).getByText('Call after six').waitFor();
@@ -347,8 +353,10 @@ test.each([
     await fill('URL', 'https://hooks.example.com/leads');
     await fill('Description', 'Shop');
     await use('A note was added to a lead', 'Space');
-    await choose(page, 'Only changes to these statuses', 'Approved');
-    await expectFocusShown(page);
+    for (const status of ['Paid', 'On hold']) {
+      await choose(page, 'Only changes to these statuses', status);
+      await expectFocusShown(page);
+    }
     await page.keyboard.press('Escape');
     // The preview arrives above the focused button.
     await tabTo(page, 'Create');
@@ -359,6 +367,7 @@ test.each([
     await expectFocusShown(page);
     await finish('I have stored it');
     await page.getByRole('link', { name: 'https://hooks.example.com/leads' }).waitFor();
+    await page.getByText('On hold, Paid').waitFor();
 
     await open('/statements?from=2026-03-10&to=2026-03-11&zone=UTC', /^Mark €25.00 as paid/);
     await page.keyboard.press('Enter');

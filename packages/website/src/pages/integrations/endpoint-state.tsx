@@ -6,6 +6,7 @@ import { endpoints as t } from '../../texts/endpoints.ts';
 import * as texts from '../../texts/index.ts';
 import { postbacks } from '../../texts/postbacks.ts';
 import { webhooks } from '../../texts/webhooks.ts';
+import { inOrder } from '../leads/lead-status.ts';
 
 /** The fact of a row: its label and its value. */
 type Fact = readonly [label: string, value: ReactNode];
@@ -48,7 +49,9 @@ export function endpointFacts(endpoint: Endpoint): Fact[] {
 }
 
 function subscriptionOf(endpoint: Endpoint): Fact[] {
-  const statuses = endpoint.statuses.map((status) => texts.leads.statuses[status]).join(', ');
+  const statuses = inOrder(endpoint.statuses)
+    .map((status) => texts.leads.statuses[status])
+    .join(', ');
   if ('events' in endpoint) {
     const { events, campaignCodes } = endpoint;
     return [

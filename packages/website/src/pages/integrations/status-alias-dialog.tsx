@@ -8,7 +8,7 @@ import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import * as texts from '../../texts/index.ts';
 import { statusAliases as t } from '../../texts/status-aliases.ts';
-import { statuses } from '../leads/lead-status.ts';
+import { statusOptions } from './status-options.ts';
 
 interface AliasForm {
   readonly alias: string;
@@ -54,7 +54,12 @@ export function StatusAliasDialog({
             data-autofocus
             {...form.getInputProps('alias')}
           />
-          <Select label={t.status} data={statuses} allowDeselect={false} {...form.getInputProps('status')} />
+          <Select
+            label={t.status}
+            data={statusOptions}
+            allowDeselect={false}
+            {...form.getInputProps('status')}
+          />
           <TextInput
             label={t.reason}
             description={t.reasonHint}

@@ -13,9 +13,9 @@ import { FormActions } from '../../shell/form-actions.tsx';
 import { endpoints } from '../../texts/endpoints.ts';
 import * as texts from '../../texts/index.ts';
 import { webhooks as t } from '../../texts/webhooks.ts';
-import { statuses } from '../leads/lead-status.ts';
 import { parseHeaderLines } from './header-lines.ts';
 import { RequestPreview, usePreview } from './request-preview.tsx';
+import { statusOptions } from './status-options.ts';
 
 const eventTypes = Object.keys(t.eventTypes) as LeadEventType[];
 
@@ -108,7 +108,7 @@ export function WebhookDialog({
             <MultiSelect
               label={t.statuses}
               placeholder={t.every}
-              data={statuses}
+              data={statusOptions}
               clearable
               {...form.getInputProps('statuses')}
             />

@@ -5,6 +5,10 @@ import type { MemberRole } from '@leads/core/credential';
 /** The order of the statuses on every page. */
 export const statuses = ['OnHold', 'Approved', 'Paid', 'Trashed'] as const satisfies readonly LeadStatus[];
 
+/** Returns chosen statuses in the order of all pages. */
+export const inOrder = (chosen: readonly LeadStatus[]): LeadStatus[] =>
+  statuses.filter((status) => chosen.includes(status));
+
 /** The keyboard shortcuts for status changes. */
 export const statusKeys: Readonly<Record<string, LeadStatus>> = {
   a: 'Approved',
@@ -16,7 +20,7 @@ export const statusKeys: Readonly<Record<string, LeadStatus>> = {
 /** Returns the statuses to which a role can change a lead. */
 export function nextStatuses(from: LeadStatus, role: MemberRole): readonly LeadStatus[] {
   if (role === 'publisher' || (from === 'Paid' && role !== 'owner')) return [];
-  return transitions[from];
+  return inOrder(transitions[from]);
 }
 
 /** Returns the statuses to which a role can change all of these leads. */
