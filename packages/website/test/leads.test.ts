@@ -1183,7 +1183,7 @@ describe('a queue', () => {
     await page.getByRole('button', { name: 'Remove the filter Call-back: due' }).waitFor();
   });
 
-  test('takes fast keys: each acts on the status that the key before requested, those before the panel is shown act on the chosen lead, and one before an unread lead is shown is reported', async () => {
+  test('takes fast keys: each acts on the requested status of the chosen lead, and a key before an unread lead is shown is reported', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     const ids = await addLeads(workspace, member, 6);
     const changes = () => Promise.all(ids.map(async (id) => (await storedOf(id)).changes));

@@ -19,7 +19,7 @@ export function keepFocus(root: HTMLElement | null): (() => void) | undefined {
     target.dataset['autofocus'] = 'true';
   };
   const observer = new MutationObserver(() => {
-    // A user who has scrolled away from the focused element stays there.
+    // After the user has scrolled away from the focused element, it stays out of view.
     if (wasInView && root.contains(document.activeElement) && !isInView(document.activeElement))
       document.activeElement?.scrollIntoView({ block: 'nearest' });
     const dialog = root.querySelector<HTMLElement>('[role="dialog"]');
