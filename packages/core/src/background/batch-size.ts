@@ -1,15 +1,24 @@
+interface BatchSizeOptions {
+  readonly min: number;
+  readonly max: number;
+  /** The longest duration of the work, in milliseconds. */
+  readonly longestMs?: number;
+}
+
 /**
  * The number of items to process at once. It shrinks to a quarter after a failure, because a large batch may have timed
- * out, and doubles after each success.
+ * out, and doubles after each success. With a longest duration, it halves after a success that took longer.
  */
 export class BatchSize {
   readonly #min: number;
   readonly #max: number;
+  readonly #longestMs: number;
   #current: number;
 
-  constructor({ min, max }: { min: number; max: number }) {
+  constructor({ min, max, longestMs = Number.POSITIVE_INFINITY }: BatchSizeOptions) {
     this.#min = min;
     this.#max = max;
+    this.#longestMs = longestMs;
     this.#current = max;
   }
 
@@ -19,13 +28,18 @@ export class BatchSize {
 
   /** Does some work, and adjusts the size to its outcome. */
   async adjust<Result>(work: () => Promise<Result>): Promise<Result> {
+    const startMs = performance.now();
     try {
       const result = await work();
-      this.#current = Math.min(this.#max, this.#current * 2);
+      this.#multiply(performance.now() - startMs > this.#longestMs ? 1 / 2 : 2);
       return result;
     } catch (error) {
-      this.#current = Math.max(this.#min, Math.floor(this.#current / 4));
+      this.#multiply(1 / 4);
       throw error;
     }
+  }
+
+  #multiply(factor: number): void {
+    this.#current = Math.min(this.#max, Math.max(this.#min, Math.floor(this.#current * factor)));
   }
 }

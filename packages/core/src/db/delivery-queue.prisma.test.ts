@@ -56,7 +56,7 @@ async function addEndpoint({ workspaceId }: Tenant = tenant): Promise<string> {
   return id;
 }
 async function planAll(): Promise<void> {
-  while ((await queue().plan(10)) > 0);
+  while ((await queue().plan(10)).statements > 0);
 }
 /** Postgres rounds the times of rows to milliseconds, so a row can be due half a millisecond after its statement. */
 const untilDue = () => sleep(1);
@@ -136,6 +136,20 @@ test('workers claim each delivery once; after the lease it is due again, and the
   expect(await states()).toEqual([{ state: 'waiting', count: 30 }]);
   await queue().complete(again.map(success));
   expect(await states()).toEqual([{ state: 'delivered', count: 30 }]);
+});
+
+test('changes and deliveries know how long they waited, which is 0 without changes', async () => {
+  const id = await addEndpoint();
+  expect(await queue().plan(10)).toEqual({ statements: 0, lateSeconds: 0 });
+  await leads().insert([leadOf(tenant)]);
+  await leads().insert([leadOf(tenant)]);
+  await database.query(
+    `UPDATE delivery_outbox SET created_at = now() - interval '1 hour' WHERE id = (SELECT min(id) FROM delivery_outbox)`,
+  );
+  const { statements, lateSeconds } = await queue().plan(10);
+  expect([statements, Math.floor(lateSeconds / 3_600)]).toEqual([2, 1]);
+  await database.query(`UPDATE delivery SET next_attempt_at = now() - interval '2 hours'`);
+  expect((await claim(id)).map((each) => Math.floor(each.lateSeconds / 3_600))).toEqual([2, 2]);
 });
 
 test('a postback that is sent again is compared with no earlier request, also with one that ends meanwhile', async () => {

@@ -49,11 +49,16 @@ export function createDeliveryQueue({ select }: Database): DeliveryQueue {
   return {
     async plan(maxRows) {
       // The outbox is empty most of the time. This query is cheaper than the function.
-      if ((await select(Prisma.sql`SELECT FROM delivery_outbox LIMIT 1`)).length === 0) return 0;
-      const [row] = await select<{ rows: number }>(
-        Prisma.sql`SELECT plan_deliveries(${maxRows}::int) AS rows`,
+      const [oldest] = await select<{ lateSeconds: number }>(
+        Prisma.sql`
+          SELECT extract(epoch FROM now() - created_at)::float8 AS "lateSeconds" FROM delivery_outbox ORDER BY id LIMIT 1`,
+        { name: 'oldest_change' },
       );
-      return row?.rows ?? 0;
+      if (oldest === undefined) return { statements: 0, lateSeconds: 0 };
+      const [row] = await select<{ statements: number }>(
+        Prisma.sql`SELECT plan_deliveries(${maxRows}::int) AS statements`,
+      );
+      return { statements: row?.statements ?? 0, ...oldest };
     },
 
     async dueEndpoints() {
@@ -71,10 +76,10 @@ export function createDeliveryQueue({ select }: Database): DeliveryQueue {
       const rows = await select(
         Prisma.sql`
           WITH due AS MATERIALIZED (
-            SELECT due.id FROM unnest(${[...room.keys()]}::uuid[], ${[...room.values()]}::int[]) AS slot (endpoint_id, free)
+            SELECT due.* FROM unnest(${[...room.keys()]}::uuid[], ${[...room.values()]}::int[]) AS slot (endpoint_id, free)
             JOIN delivery_endpoint AS target ON target.id = slot.endpoint_id
             CROSS JOIN LATERAL (
-              SELECT id FROM delivery
+              SELECT id, next_attempt_at AS due_at FROM delivery
               WHERE endpoint_id = slot.endpoint_id AND state = 'waiting' AND next_attempt_at <= now() AND ${isInTurn}
               ORDER BY next_attempt_at LIMIT slot.free FOR UPDATE SKIP LOCKED
             ) AS due
@@ -85,6 +90,7 @@ export function createDeliveryQueue({ select }: Database): DeliveryQueue {
           WHERE delivery.id = due.id AND endpoint.id = delivery.endpoint_id
           RETURNING delivery.id, delivery.workspace_id AS "workspaceId", endpoint_id AS "endpointId",
             lease_id AS "leaseId", type, lead_id AS "leadId", version, attempts, url, secret, headers,
+            extract(epoch FROM now() - due_at)::float8 AS "lateSeconds",
             CASE WHEN previous_secret_until > now() THEN previous_secret END AS "previousSecret",
             ${postbackOfClaim} AS postback`,
         { name: 'claim_deliveries' },

@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { BackgroundLoop, untilWoken } from '../background/background-loop.ts';
 import { BatchSize } from '../background/batch-size.ts';
+import { ProcessorWait } from '../background/processor-wait.ts';
 import type { LeadEvent } from '../event/lead-event.schema.ts';
+import { deliveryPauseMs } from './delivery-pause.ts';
 import { testEventType } from './delivery.schema.ts';
 import type { AttemptOutcome, ClaimedDelivery, DeliveryBacklog, DeliveryQueue } from './delivery-queue.ts';
 import { EndpointPace } from './endpoint-pace.ts';
@@ -19,12 +20,14 @@ const maxRunning = 256;
 const leaseMs = 60_000;
 /** How long the disposal waits for requests in progress before it cancels them, in milliseconds. */
 const drainMs = 5_000;
-/** The bounds of the statements whose deliveries are planned at once. One statement may have changed thousands of leads. */
-const planSize = { min: 1, max: 50 };
-/** Pauses in milliseconds: while nothing is to be planned, while nothing is due, and after a claim. */
+/**
+ * The bounds of the statements whose deliveries are planned at once. One statement may have changed thousands of leads. Their
+ * deliveries are inserted at once, and would delay requests for longer than `longestMs`.
+ */
+const planSize = { min: 1, max: 50, longestMs: 50 };
+/** Pauses in milliseconds: while nothing is to be planned, while nothing is due, and while there is no housekeeping. */
 const planMs = 100;
 const idleMs = 500;
-const claimMs = 20;
 const housekeepingMs = 10_000;
 /** The number of rows that one statement of the housekeeping changes. */
 const housekeepingRows = 2_000;
@@ -56,6 +59,7 @@ export class Deliverer implements AsyncDisposable {
   readonly #events: DelivererEvents;
   readonly #pace = new EndpointPace(maxRunning);
   readonly #planSize = new BatchSize(planSize);
+  readonly #processorWait: Pick<ProcessorWait, 'share'>;
   readonly #cancel = new AbortController();
   readonly #sending = new Set<Promise<void>>();
   readonly #planner: BackgroundLoop;
@@ -63,17 +67,31 @@ export class Deliverer implements AsyncDisposable {
   readonly #recorder: BackgroundLoop;
   readonly #housekeeper: BackgroundLoop;
   #outcomes: AttemptOutcome[] = [];
+  /** Whether the loop waits for work. Only then, new work ends its pause. */
+  #isDispatcherIdle = false;
+  #isRecorderIdle = false;
+  /** For how long the oldest change waited for its planning, and the last claimed deliveries then waited, in seconds. */
+  #late = { changes: 0, deliveries: 0 };
   #backlog: DeliveryBacklog = { waiting: 0, lagSeconds: 0 };
   #counts = { delivered: 0, failed: 0 };
 
   constructor(
     queue: DeliveryQueue,
-    { sender, secrets }: { sender: Pick<Sender, 'send'>; secrets: Pick<SecretBox, 'open' | 'hash'> },
+    {
+      sender,
+      secrets,
+      processorWait = new ProcessorWait(),
+    }: {
+      sender: Pick<Sender, 'send'>;
+      secrets: Pick<SecretBox, 'open' | 'hash'>;
+      processorWait?: Pick<ProcessorWait, 'share'>;
+    },
     events: DelivererEvents,
   ) {
     this.#queue = queue;
     this.#sender = sender;
     this.#secrets = secrets;
+    this.#processorWait = processorWait;
     this.#events = events;
     const { onError } = events;
     // Each request listens to it. Node would report a leak from the 11th listener on.
@@ -99,34 +117,60 @@ export class Deliverer implements AsyncDisposable {
     return this.#backlog;
   }
 
+  /** Returns the pause after a step that began at a time. */
+  #pauseAfter(startMs: number): number {
+    return deliveryPauseMs(performance.now() - startMs, {
+      waitShare: this.#processorWait.share(),
+      lateSeconds: this.#late.changes + this.#late.deliveries,
+    });
+  }
+
   async #plan(): Promise<number> {
-    const count = await this.#planSize.adjust(() => this.#queue.plan(this.#planSize.current));
-    if (count === 0) return planMs;
-    this.#dispatcher.wake();
-    return 0;
+    const startMs = performance.now();
+    const { statements, lateSeconds } = await this.#planSize.adjust(() =>
+      this.#queue.plan(this.#planSize.current),
+    );
+    this.#late.changes = lateSeconds;
+    if (statements === 0) return planMs;
+    if (this.#isDispatcherIdle) this.#dispatcher.wake();
+    return this.#pauseAfter(startMs);
   }
 
   async #dispatch(): Promise<number> {
+    this.#isDispatcherIdle = false;
     const startMs = performance.now();
-    const due = await this.#queue.dueEndpoints();
-    // The search takes a fifth of the time at most, however many endpoints there are.
-    const pauseMs = Math.max(claimMs, 4 * (performance.now() - startMs));
-    const room = this.#pace.share(due);
-    if (room.size === 0) return this.running > 0 ? pauseMs : idleMs;
+    const room = this.#pace.share(await this.#queue.dueEndpoints());
+    if (room.size === 0) {
+      this.#late.deliveries = 0;
+      if (this.running > 0) return this.#pauseAfter(startMs);
+      this.#isDispatcherIdle = true;
+      return idleMs;
+    }
     const claimed = await this.#queue.claim(room, leaseMs);
+    this.#late.deliveries = medianOf(claimed.map(({ lateSeconds }) => lateSeconds));
     for (const { endpointId } of claimed) this.#pace.begin(endpointId);
+    const begins: (() => Promise<void>)[] = [];
     // One workspace after the other, so that many workspaces do not use up the connections of the process.
     for (const workspaceId of new Set(claimed.map((delivery) => delivery.workspaceId))) {
-      await this.#sendAll(
-        workspaceId,
-        claimed.filter((delivery) => delivery.workspaceId === workspaceId),
-      );
+      const ofWorkspace = claimed.filter((delivery) => delivery.workspaceId === workspaceId);
+      begins.push(...(await this.#readEvents(workspaceId, ofWorkspace)));
     }
-    return pauseMs;
+    for (const begin of begins) {
+      const sending = begin().finally(() => this.#sending.delete(sending));
+      this.#sending.add(sending);
+    }
+    return this.#pauseAfter(startMs);
   }
 
-  /** Begins to send the deliveries of a workspace. If their events cannot be read, they are due again. */
-  async #sendAll(workspaceId: string, claimed: readonly ClaimedDelivery[]): Promise<void> {
+  /**
+   * Reads the events of the deliveries of a workspace. If they cannot be read, the deliveries are due again.
+   *
+   * @returns functions that send the deliveries.
+   */
+  async #readEvents(
+    workspaceId: string,
+    claimed: readonly ClaimedDelivery[],
+  ): Promise<(() => Promise<void>)[]> {
     const refs = claimed.flatMap(({ leadId, version }) =>
       leadId === undefined || version === undefined ? [] : { leadId, version },
     );
@@ -136,19 +180,18 @@ export class Deliverer implements AsyncDisposable {
     } catch (error) {
       this.#events.onError(error);
       for (const delivery of claimed) this.#release(delivery, retryMs.max);
-      return;
+      return [];
     }
-    for (const delivery of claimed) {
+    return claimed.flatMap((delivery) => {
       const { leadId, version = 1 } = delivery;
       const event = leadId === undefined ? undefined : eventOf(leadId, version);
       // The lead was erased, and its deliveries with it.
       if (leadId !== undefined && event === undefined) {
         this.#pace.end(delivery.endpointId, true);
-        continue;
+        return [];
       }
-      const sending = this.#sendEvent(delivery, event).finally(() => this.#sending.delete(sending));
-      this.#sending.add(sending);
-    }
+      return () => this.#sendEvent(delivery, event);
+    });
   }
 
   /** @param event undefined for a test. */
@@ -256,7 +299,7 @@ export class Deliverer implements AsyncDisposable {
       this.#events.onAttempt(outcome.attempt.durationMs);
     }
     this.#outcomes.push(outcome);
-    this.#recorder.wake();
+    if (this.#isRecorderIdle) this.#recorder.wake();
   }
 
   /** Ends a claim without an attempt. */
@@ -266,8 +309,10 @@ export class Deliverer implements AsyncDisposable {
 
   async #record(): Promise<number> {
     const outcomes = this.#outcomes;
-    if (outcomes.length === 0) return untilWoken;
+    this.#isRecorderIdle = outcomes.length === 0;
+    if (this.#isRecorderIdle) return untilWoken;
     this.#outcomes = [];
+    const startMs = performance.now();
     try {
       const disabled = await this.#queue.complete(outcomes);
       for (const id of disabled) this.#events.onDisabled(id);
@@ -277,18 +322,18 @@ export class Deliverer implements AsyncDisposable {
       this.#outcomes = [...outcomes, ...this.#outcomes];
       throw error;
     }
-    // Outcomes of this time share the next statement.
-    await sleep(claimMs, undefined, { ref: false });
-    return this.#outcomes.length > 0 ? 0 : untilWoken;
+    // Outcomes of the pause share the next statement.
+    return this.#pauseAfter(startMs);
   }
 
   async #keepHouse(): Promise<number> {
+    const startMs = performance.now();
     this.#backlog = await this.#queue.backlog();
     await this.#queue.createNotices();
     const skipped = await this.#queue.skipDisabled(housekeepingRows);
     const before = new Date(Date.now() - logDays * 86_400_000);
     const deleted = await this.#queue.deleteOld(before, housekeepingRows);
-    return skipped + deleted > 0 ? claimMs : housekeepingMs;
+    return skipped + deleted > 0 ? this.#pauseAfter(startMs) : housekeepingMs;
   }
 
   /** Claims nothing more, waits some seconds for the requests in progress, cancels the others, and stores the results. */
@@ -318,4 +363,9 @@ function testEventOf({ id, workspaceId }: ClaimedDelivery): object {
 /** Returns the beginning of an answer as Postgres can store it: without NUL, and without half a surrogate pair. */
 function beginningOf(text: string): string {
   return text.replaceAll('\0', '').slice(0, answerLength).toWellFormed();
+}
+
+/** Returns the median, which a few deliveries of failing receivers do not change; 0 without values. */
+function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }

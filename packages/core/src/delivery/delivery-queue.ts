@@ -14,6 +14,8 @@ export interface ClaimedDelivery {
   readonly version?: number | undefined;
   /** The number of earlier attempts. */
   readonly attempts: number;
+  /** For how long it was due, in seconds. */
+  readonly lateSeconds: number;
   readonly url: string;
   /** Sealed, as are `previousSecret` and `headers`. Absent for a postback. */
   readonly secret?: string | undefined;
@@ -90,9 +92,9 @@ export interface DeliveryQueue {
    * Creates the deliveries of the oldest changes of leads.
    *
    * @param maxRows the maximum number of statements whose changes are taken.
-   * @returns the number of statements; 0 if there are none.
+   * @returns the number of statements, and for how long the first one waited; both are 0 if there are none.
    */
-  plan(maxRows: number): Promise<number>;
+  plan(maxRows: number): Promise<{ readonly statements: number; readonly lateSeconds: number }>;
   /** Returns the enabled endpoints with a delivery that is due. */
   dueEndpoints(): Promise<string[]>;
   /**

@@ -1,4 +1,5 @@
 import { BackgroundLoop } from '../background/background-loop.ts';
+import { pauseAfterWork } from '../background/pause-after-work.ts';
 
 /** The pause between two checks, in milliseconds. A due lead becomes Approved within some seconds. */
 const intervalMs = 5_000;
@@ -21,9 +22,7 @@ export const holdEndedReason = 'hold_ended';
  * @param batchMs the duration of the batch, with its wait for other instances.
  */
 export function pauseAfter(batchMs: number, lateSeconds: number): number {
-  const { longest, from, shortest, to } = pauses;
-  const lateness = Math.min(Math.max((lateSeconds - from) / (to - from), 0), 1);
-  return batchMs * (longest + (shortest - longest) * lateness);
+  return pauseAfterWork(batchMs, lateSeconds, pauses);
 }
 
 /** The result of one transaction. */
