@@ -13,8 +13,8 @@ const lateness = { from: 25, to: 45 };
 const bounds = { min: 50, max: 2_000 };
 
 /**
- * Returns the pause after work of the deliverer, so that requests for leads run first: a loop works for a third of the time at
- * most, and for a twentieth on a busy machine.
+ * Returns the pause after work of the deliverer, so that requests for leads run first. A loop works for a third of the time at
+ * most. On a busy machine, it works for a twentieth.
  *
  * @param workMs the duration of the work, in milliseconds.
  * @param waitShare the share of its busy time in which the process waited for a processor.
