@@ -52,15 +52,11 @@ test('with --wrk, bench intake sends its load with wrk, or names the package if 
 }, async () => {
   const isInstalled = spawnSync('wrk', ['--version']).error === undefined;
   const { code, stdout, stderr } = await runBench([...smallest, '--steps', 'crmload', '--wrk', '--json']);
-  if (isInstalled) {
-    expect(code, stderr).toBe(0);
-    const { crmload } = JSON.parse(stdout) as IntakeFigures;
-    for (const { requestsPerSecond } of crmload?.figures ?? []) expect(requestsPerSecond).toBeGreaterThan(0);
-    expect(crmload?.ratios.map(({ found }) => found > 0)).toEqual([true, true, true, true, true]);
-  } else {
-    expect(code).toBe(1);
-    expect(stderr).toContain('wrk is not installed. Install it (Debian, Ubuntu: sudo apt-get install wrk)');
-  }
+  const crmload = code === 0 ? (JSON.parse(stdout) as IntakeFigures).crmload : undefined;
+  const result = crmload?.ratios.map(({ found }) => found > 0) ?? stderr;
+  const missing =
+    'wrk is not installed. Install it (Debian, Ubuntu: sudo apt-get install wrk), or omit --wrk\n';
+  expect(result).toEqual(isInstalled ? [true, true, true, true, true] : missing);
 });
 
 test('bench intake prints the required figures of the other steps', () => {
