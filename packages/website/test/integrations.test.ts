@@ -270,6 +270,8 @@ test('a publisher manages postbacks of its own only, without webhooks and person
   await page.goto(`/leads?lead=${lead.id}`);
   const sent = page.getByRole('dialog').getByRole('list', { name: 'Deliveries' });
   await sent.getByText('Delivered').waitFor();
+  // The status is that of the lead's history, which is another request.
+  await sent.getByText('On hold').waitFor();
   expect(await sent.getByRole('listitem').count()).toBe(1);
   expect(await sent.textContent()).toContain(`${host}On holdDelivered`);
   await sent.scrollIntoViewIfNeeded();
