@@ -4,7 +4,7 @@ import { LeadsError } from '../errors.ts';
 import { contentHash, earlierId, keyOwnerOf, keyReused, leadIdFor, outcomeOfRepeat } from './idempotency.ts';
 import type { Lead, NewLead } from './lead.schema.ts';
 import { fromNewLead, toLead } from './lead.ts';
-import type { LeadStore, LeadToInsert } from './lead-store.ts';
+import type { LeadDraft, LeadStore, LeadToInsert } from './lead-store.ts';
 import type { LeadSink } from './submit-lead.ts';
 
 /**
@@ -31,25 +31,19 @@ export async function createLead(
     userId,
     campaignId: campaign?.id ?? '',
   });
-  const sent: LeadToInsert =
-    idempotencyKey === undefined
-      ? lead
-      : {
-          ...lead,
-          contentHash: contentHash(lead, body.campaignCode),
-          earlierId: earlierId(owner, idempotencyKey),
-        };
+  const sent: LeadDraft = lead;
+  if (idempotencyKey !== undefined) {
+    sent.contentHash = contentHash(lead, body.campaignCode);
+    sent.earlierId = earlierId(owner, idempotencyKey);
+  }
+  if (campaign !== undefined) {
+    sent.duplicateWindowSeconds = campaign.duplicateWindowSeconds;
+    sent.approveAfterSeconds = campaign.approveAfterSeconds;
+    sent.actingWorkspaceId = workspaceId;
+  }
 
   // A repeated request succeeds even if the campaign is no longer active.
-  const outcome =
-    campaign === undefined
-      ? await findRepeated(leads, sent)
-      : await sink.take({
-          ...sent,
-          duplicateWindowSeconds: campaign.duplicateWindowSeconds,
-          approveAfterSeconds: campaign.approveAfterSeconds,
-          actingWorkspaceId: workspaceId,
-        });
+  const outcome = campaign === undefined ? await findRepeated(leads, sent) : await sink.take(sent);
   if (outcome.result === 'added') return { lead: toLead(outcome.lead), extraLeftOut };
   const id = outcome.result === 'repeated' ? outcome.id : sent.id;
   const [existing] = await leads.find({ workspaceId }, [id]);
