@@ -45,8 +45,8 @@ interface WrkFigures {
 }
 
 /**
- * Returns loads that wrk sends, which takes a fifth of the processor time of a load process for each request. Their
- * duration is rounded up to seconds. At the end, wrk does not wait for the answers of the last requests.
+ * Returns loads that wrk sends, which takes less processor time for a request than a load process. Their duration is
+ * rounded up to seconds. At the end, wrk does not wait for the answers of the last requests.
  *
  * @throws Error with one line if wrk is not installed.
  */
