@@ -297,19 +297,26 @@ export function createOverviewStore(database: Pick<Database, 'select'>): Overvie
               SELECT FROM lead_tally AS standing
               WHERE standing.workspace_id = entered.workspace_id AND standing.of_id = whose.of_id
                 AND standing.kind = 's1' AND standing.at = entered.day AND standing.value = entered.value
-            ) AS stands,
-            ${maxS1} - (
-              SELECT count(*) FROM lead_tally AS standing
-              WHERE standing.workspace_id = entered.workspace_id AND standing.of_id = whose.of_id
-                AND standing.kind = 's1' AND standing.at = entered.day
-            ) AS room
+            ) AS stands
           FROM entered, LATERAL (VALUES (workspace_id), (user_id)) AS whose (of_id)
           GROUP BY workspace_id, of_id, day, value
-        ), counted_s1 AS (
-          SELECT *, stands OR room >= row_number() OVER (
+        ), ordered_s1 AS (
+          SELECT *, row_number() OVER (
             PARTITION BY workspace_id, of_id, day, stands ORDER BY on_hold + trashed + paid + approved DESC, value
-          ) AS is_told_apart
+          ) AS place
           FROM sent_s1
+        ), counted_s1 AS (
+          SELECT *, stands OR place <= max(room) OVER (PARTITION BY workspace_id, of_id, day, stands) AS is_told_apart
+          FROM (
+            SELECT *,
+              -- Counted for the first value only, because a count reads all rows of the day.
+              CASE WHEN NOT stands AND place = 1 THEN ${maxS1} - (
+                SELECT count(*) FROM lead_tally AS standing
+                WHERE standing.workspace_id = ordered_s1.workspace_id AND standing.of_id = ordered_s1.of_id
+                  AND standing.kind = 's1' AND standing.at = ordered_s1.day
+              ) END AS room
+            FROM ordered_s1
+          ) AS with_room
         ), added AS (
           INSERT INTO lead_tally AS kept (workspace_id, of_id, kind, at, value, ${counts})
           SELECT
