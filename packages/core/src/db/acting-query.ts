@@ -41,6 +41,21 @@ export function prepareToAct(client: pg.ClientBase): Promise<unknown> {
   return Promise.all(Object.values(acts).map((act) => client.query({ ...act, values: [''] })));
 }
 
+/**
+ * Sets the acting workspace of a transaction that has begun, until its end. Named statements that follow are planned once on
+ * each connection.
+ *
+ * @param isPrepared whether {@link prepareToAct} has run on the connection.
+ */
+export async function actInTransaction(
+  client: pg.ClientBase,
+  workspaceId: string,
+  { isPrepared }: Pick<ActingOptions, 'isPrepared'>,
+): Promise<void> {
+  const { name, text } = acts.planningOnce;
+  await client.query({ ...(isPrepared && { name }), text, values: [workspaceId] });
+}
+
 /** An acting workspace, and the values of the statement that runs for it. */
 export interface ActingTurn {
   readonly workspaceId: string;

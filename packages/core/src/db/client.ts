@@ -1,6 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
-import { type ActingTurn, prepareToAct, queryInWorkspaces } from './acting-query.ts';
+import { type ActingTurn, actInTransaction, prepareToAct, queryInWorkspaces } from './acting-query.ts';
 import { DatabaseError, translateDatabaseError } from './database-error.ts';
 import { type Prisma, PrismaClient } from './generated/client.ts';
 import { newestMigration } from './generated/newest-migration.ts';
@@ -156,6 +156,29 @@ export function openDatabase(options: DatabaseOptions) {
     ): Promise<(string | null)[][]> =>
       run<(string | null)[]>({ text, values, rowMode: 'array', types: unparsed }, statementOptions),
     /**
+     * Runs the statements of `work` in one transaction, without Prisma: Postgres plans named statements once on each
+     * connection. The transaction of Prisma has them planned anew each time.
+     */
+    selectInTransaction: <Result>(work: (tx: StatementsOfTransaction) => Promise<Result>): Promise<Result> =>
+      onConnection(async (client) => {
+        await client.query('BEGIN');
+        try {
+          const result = await work({
+            act: (workspaceId) => actInTransaction(client, workspaceId, { isPrepared: preparedStatements }),
+            select: async <Row extends pg.QueryResultRow>(
+              text: string,
+              values: readonly unknown[],
+              statementOptions: Pick<StatementOptions, 'name'>,
+            ) => (await client.query<Row>(named({ text, values: [...values] }, statementOptions))).rows,
+          });
+          await client.query('COMMIT');
+          return result;
+        } catch (error) {
+          await client.query('ROLLBACK');
+          throw error;
+        }
+      }),
+    /**
      * Runs `work` in one transaction, for a workspace if one is given. Translates errors of its begin and its end, which no
      * query reports.
      */
@@ -207,6 +230,17 @@ export function openDatabase(options: DatabaseOptions) {
       await pool.end();
     },
   };
+}
+
+/** The statements of a transaction without Prisma. */
+export interface StatementsOfTransaction {
+  /** Sets the acting workspace of the statements that follow. Postgres keeps one plan of each of them for all values. */
+  act(workspaceId: string): Promise<void>;
+  select<Row extends pg.QueryResultRow>(
+    text: string,
+    values: readonly unknown[],
+    options: Pick<StatementOptions, 'name'>,
+  ): Promise<Row[]>;
 }
 
 type OutsideTransactions = `$${'connect' | 'disconnect' | 'extends' | 'transaction'}`;

@@ -12,19 +12,23 @@ import { arrayValues, statusChangeColumns } from './lead-columns.ts';
 import { statusChangeOfMany } from './lead-store.prisma.ts';
 
 /** Creates the store of leads with a hold time in Postgres. */
-export function createHoldTimerStore({ select, transaction }: Database): HoldTimerStore {
+export function createHoldTimerStore({ select, selectInTransaction }: Database): HoldTimerStore {
   return {
     approveDue: (limit) =>
-      transaction(async (tx) => {
+      selectInTransaction(async (tx) => {
         // A statement of its own, because the next one must see the leads after the wait.
-        await tx.$queryRaw`SELECT FROM pg_advisory_xact_lock(${advisoryLocks.holdTimers}::int8)`;
-        const taken = await tx.$queryRaw<
-          { workspaceId: string | null; ids: string[]; lateSeconds: number }[]
-        >`SELECT workspace_id AS "workspaceId", ids::text[], late_seconds AS "lateSeconds" FROM take_due_leads(${limit}::int)`;
+        await tx.select('SELECT FROM pg_advisory_xact_lock($1)', [advisoryLocks.holdTimers], {
+          name: 'lock_hold_timers',
+        });
+        const taken = await tx.select<{ workspaceId: string | null; ids: string[]; lateSeconds: number }>(
+          `SELECT workspace_id AS "workspaceId", ids::text[], late_seconds AS "lateSeconds" FROM take_due_leads($1)`,
+          [limit],
+          { name: 'take_due_leads' },
+        );
         let approved = 0;
         for (const { workspaceId, ids } of taken) {
           if (workspaceId === null) continue;
-          await tx.$queryRaw`SELECT FROM set_config('leads.workspace', ${workspaceId}, true)`;
+          await tx.act(workspaceId);
           const createdAt = new Date();
           const changes = ids.map(
             (id): StatusChangeFrom => ({
@@ -36,7 +40,8 @@ export function createHoldTimerStore({ select, transaction }: Database): HoldTim
             }),
           );
           const values = [...arrayValues(statusChangeColumns, changes), workspaceId];
-          approved += (await tx.$queryRawUnsafe<unknown[]>(statusChangeOfMany, ...values)).length;
+          const changed = await tx.select(statusChangeOfMany, values, { name: 'approve_due_leads' });
+          approved += changed.length;
         }
         return {
           approved,
