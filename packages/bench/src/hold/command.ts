@@ -131,7 +131,7 @@ async function fillWaiting(databaseUrl: string, leads: number, dueAt: Date): Pro
       `INSERT INTO lead (
         id, workspace_id, campaign_id, user_id, source, status, name, phone, s1, words, created_at, updated_at, approve_at
       )
-      SELECT gen_random_uuid(), campaign.workspace_id, campaign.id, member.user_id, 'intake', 'OnHold', 'Grace Hopper',
+      SELECT uuidv7(), campaign.workspace_id, campaign.id, member.user_id, 'intake', 'OnHold', 'Grace Hopper',
         '+1 202 555 0143', 'click-' || n, ARRAY['grace', 'hopper'], now() - interval '2 hours', now(), $2
       FROM campaign JOIN member ON member.workspace_id = campaign.workspace_id, generate_series(1, $1) AS n`,
       [Math.min(chunk, leads - stored), dueAt.toISOString()],
