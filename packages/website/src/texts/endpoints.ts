@@ -16,6 +16,8 @@ const minutes = new Intl.NumberFormat('en', { style: 'unit', unit: 'minute', uni
 export const endpoints = {
   title: 'Integrations',
   lead: 'Webhooks and postbacks send the changes of leads to your systems and trackers. A failed request is repeated for days.',
+  publisherLead:
+    'Postbacks report the statuses of your leads to your tracker. A failed request is repeated for days.',
   back: 'All integrations',
   edit: 'Edit',
   description: 'Description',
@@ -40,7 +42,7 @@ export const endpoints = {
   successRate: 'Success rate',
   rate: (share: number) => percent.format(share),
   lastSuccess: 'Last success',
-  failures: 'Failures since',
+  failures: 'Failures in a row',
   failingSince: 'Failing since',
   nextTry: 'Next attempt',
   lag: 'Behind by',

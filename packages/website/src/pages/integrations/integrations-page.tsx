@@ -35,14 +35,15 @@ export function IntegrationsPage() {
 /** The webhooks and status aliases of the workspace, for owners and managers, and the postbacks that the user manages. */
 export function Integrations() {
   const { workspace } = useSuspenseQuery(meQuery).data;
+  const managesWorkspace = workspace !== undefined && workspace.role !== 'publisher';
   return (
     <Stack maw={1100} gap="xl">
       <Text size="sm" c="dimmed">
-        {t.lead}
+        {managesWorkspace ? t.lead : t.publisherLead}
       </Text>
-      {workspace !== undefined && workspace.role !== 'publisher' && <Webhooks />}
+      {managesWorkspace && <Webhooks />}
       <Postbacks />
-      {workspace !== undefined && workspace.role !== 'publisher' && <StatusAliases />}
+      {managesWorkspace && <StatusAliases />}
     </Stack>
   );
 }
