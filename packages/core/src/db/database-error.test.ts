@@ -327,6 +327,8 @@ describe('an outage is', () => {
 
   test('a pool without a free connection', async () => {
     await using database = open({ poolSize: 1, connectTimeoutMs: 200, statementTimeoutMs: 60_000 });
+    // On a busy machine, a new connection may take longer than the maximum wait for one of the pool.
+    await expect.poll(() => database.ping().then(() => 'connected', String)).toBe('connected');
     await testDatabase.query('SELECT pg_advisory_lock(1)');
     // Prisma's promises are lazy: `then` starts the query.
     const busy = database.prisma.$queryRaw`SELECT pg_advisory_lock(1)::text`.then(() => 'done');
