@@ -41,6 +41,7 @@ test('bench list measures every step, in the smallest configuration', { timeout:
     'campaigns page, largest content, slow network',
     'statements page, largest content, slow network',
     'search by 7 digits, Enter to result',
+    'palette by 7 digits, last digit to result',
     "change until in another operator's list",
     'overview of a year, from SQL',
     'overview of a year, over HTTP',

@@ -42,6 +42,12 @@ test('a new user signs up, creates credentials, sees sent leads appear, and revo
   const steps = page.getByRole('region', { name: 'Welcome. Your first steps' });
   await steps.getByText('0 of 4 done').waitFor();
   await expectGoodEverywhere(page, 'first-steps');
+  await page.evaluate(() => {
+    const { dataset } = document.documentElement;
+    dataset['clicks'] = '0';
+    const count = () => (dataset['clicks'] = String(Number(dataset['clicks']) + 1));
+    document.addEventListener('click', count, { capture: true });
+  });
   await steps.getByRole('button', { name: 'Create a key' }).click();
   const dialog = page.getByRole('dialog', { name: 'Your new API key' });
   await dialog.getByText('It is shown only once.').waitFor();
@@ -56,6 +62,8 @@ test('a new user signs up, creates credentials, sees sent leads appear, and revo
      WHERE "user".email = 'grace@example.com' AND lead.name = 'Test Lead'`,
   );
   await steps.getByText('Done: Send the first lead').waitFor();
+  expect(workspace).toBeDefined();
+  expect(await page.evaluate(() => document.documentElement.dataset['clicks'])).toBe('3');
   expect(await page.content()).not.toContain(firstKey);
   // The data tick the other steps, not clicks on this page.
   await website.fixture.sql(

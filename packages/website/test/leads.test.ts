@@ -1183,6 +1183,43 @@ describe('a queue', () => {
     await page.getByRole('button', { name: 'Remove the filter Call-back: due' }).waitFor();
   });
 
+  test('of 50 leads is approved with 50 keys, each pressed after the name and the phone of its lead are shown', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    const ids = await addLeads(workspace, member, 52);
+    const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
+    const shows = async (i: number) => {
+      const digits = String(i).padStart(4, '0');
+      await panel.getByRole('heading', { level: 2, name: `Person ${digits}`, exact: true }).waitFor();
+      await panel.getByRole('link', { name: `+44207940${digits}`, exact: true }).waitFor();
+    };
+    await page.goto('/leads?status=OnHold');
+    await rowOf(page, 'Person 0000').getByRole('link').click();
+    await shows(0);
+    await page.evaluate(() => {
+      document.body.dataset['keys'] = '0';
+      document.addEventListener(
+        'keydown',
+        () => (document.body.dataset['keys'] = String(Number(document.body.dataset['keys']) + 1)),
+        true,
+      );
+    });
+    for (let i = 0; i < 50; i++) {
+      await shows(i);
+      await page.keyboard.press('a');
+    }
+    await shows(50);
+    expect(await page.evaluate(() => document.body.dataset['keys'])).toBe('50');
+    const approved = async () => {
+      const stored = await website.fixture.sql<{ id: string }>(
+        `SELECT id FROM lead WHERE workspace_id = $1 AND status = 'Approved' ORDER BY created_at DESC`,
+        [workspace.id],
+      );
+      return stored.map(({ id }) => id);
+    };
+    await expect.poll(approved, { timeout: 15_000 }).toEqual(ids.slice(0, 50));
+    await page.getByText('2 leads', { exact: true }).waitFor();
+  });
+
   test('takes fast keys: each acts on the requested status of the chosen lead, and a key before an unread lead is shown is reported', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     const ids = await addLeads(workspace, member, 6);
@@ -1692,6 +1729,61 @@ describe('an exported file', () => {
 });
 
 describe('with the keyboard only', () => {
+  test('a lead is found by its phone and approved with only `/` or Ctrl K, the digits, Enter and a, and no other lead while the search is late', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    const ids = await addLeads(workspace, member, 250, (i) => (i < 240 ? {} : { phone: `+33123456${i}` }));
+    const approved = async () => {
+      const stored = await website.fixture.sql<{ id: string }>(
+        `SELECT id FROM lead WHERE workspace_id = $1 AND status = 'Approved'`,
+        [workspace.id],
+      );
+      return stored.map(({ id }) => ids.indexOf(id)).toSorted((a, b) => a - b);
+    };
+    const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
+    const script = await hold(page, /command-palette-.*\.js/);
+    await page.goto('/leads');
+    await rowOf(page, 'Person 0000').waitFor();
+    await page.evaluate(() => {
+      document.addEventListener('keydown', ({ key }) => (document.body.dataset['keys'] += ` ${key}`), true);
+      document.body.dataset['keys'] = '';
+    });
+    const press = async (...keys: readonly string[]) => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    const pressed = () => page.evaluate(() => document.body.dataset['keys']?.trim());
+
+    await press('/', ...'79400017', 'Enter');
+    await rowOf(page, 'Person 0000').waitFor({ state: 'detached' });
+    await page.locator('[data-active]').filter({ hasText: '+442079400017' }).waitFor();
+    await press('a');
+    await notice(page, '1 lead marked as Approved').waitFor();
+    expect(await approved()).toEqual([17]);
+    expect(await pressed()).toBe('/ 7 9 4 0 0 0 1 7 Enter a');
+
+    // The script of the palette arrives after the last key.
+    await press('Control+k', ...'79400018', 'Enter');
+    script.release();
+    await panel.getByRole('heading', { level: 2, name: 'Person 0018' }).waitFor();
+    await panel.getByText('+442079400018').waitFor();
+    await press('a');
+    await expect.poll(approved).toEqual([17, 18]);
+    expect(await pressed()).toBe('/ 7 9 4 0 0 0 1 7 Enter a Control k 7 9 4 0 0 0 1 8 Enter a');
+
+    // The user has not read the row that the list still shows.
+    await page.goto('/leads');
+    await rowOf(page, 'Person 0000').waitFor();
+    const answer = await hold(page, /\/order\/leads\?.*q=33123456/);
+    await press('/', ...'33123456', 'Enter', 'a', 'Enter');
+    await notice(page, 'The lead is not shown yet').waitFor();
+    answer.release();
+    await rowOf(page, 'Person 0000').waitFor({ state: 'detached' });
+    expect(await panel.count()).toBe(0);
+    // Of several results that the list has not shown before, the first one is the active row.
+    await page.locator('[data-active]').filter({ hasText: 'Person 0240' }).waitFor();
+    await press('a');
+    await expect.poll(approved).toEqual([17, 18, 240]);
+  });
+
   test('leads can be found, selected, changed, opened and created', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     const ids = await addLeads(workspace, member, 5);

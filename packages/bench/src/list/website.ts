@@ -80,9 +80,9 @@ export async function measureWebsite({ databases, sizes, effort, onProgress }: L
 
   onProgress('Searching leads by the digits of their phone numbers');
   const leadsPage = `${url}/w/${slug}/leads`;
-  const searchesMs = await timeSearches(browser, leadsPage, cookies, {
-    numbers: await phonesOf(databaseUrl, scaled(usual.searches, effort)),
-  });
+  const numbers = await phonesOf(databaseUrl, scaled(usual.searches, effort));
+  const searchesMs = await timeSearches(browser, leadsPage, cookies, { numbers });
+  const paletteMs = await timePalette(browser, leadsPage, cookies, { numbers });
   onProgress('Changing leads, which another operator has in the list');
   const operator = await signIn(databaseUrl, browser, url);
   const changesMs = await timeChanges(browser, leadsPage, [cookies, operator], scaled(usual.changes, effort));
@@ -115,6 +115,7 @@ export async function measureWebsite({ databases, sizes, effort, onProgress }: L
     figuresOf('leads page, first row', firstRows, required.contentMs),
     ...contents,
     figuresOf('search by 7 digits, Enter to result', searchesMs, required.searchMs),
+    figuresOf('palette by 7 digits, last digit to result', paletteMs, required.searchMs),
     figuresOf("change until in another operator's list", changesMs, required.visibleMs),
     figuresOf('overview of a year, from SQL', overviews, required.overviewMs),
     figuresOf('overview of a year, over HTTP', overHttp, required.overviewMs),
@@ -270,7 +271,7 @@ async function timeSearches(
   for (const digits of numbers) {
     await page.keyboard.press('/');
     // The list searches 250 ms after the last key, or at Enter.
-    await page.evaluate(recordResult(digits));
+    await page.evaluate(recordResult(digits, { key: 'Enter', rows: '[role="grid"] [data-index]' }));
     await page.keyboard.insertText(digits);
     await page.keyboard.press('Enter');
     timesMs.push(
@@ -280,16 +281,49 @@ async function timeSearches(
   return timesMs.slice(1);
 }
 
-/** Returns a script that records the time from Enter until the frame in which every row has the digits. */
-const recordResult = (digits: string) => `
+/**
+ * Searches each number in the palette above the leads page: Ctrl K, the digits.
+ *
+ * @returns the times from the last digit until the palette shows a lead of the number, in milliseconds. The first is dropped.
+ */
+async function timePalette(
+  browser: Browser,
+  address: string,
+  cookies: Cookies,
+  { numbers }: { numbers: readonly string[] },
+): Promise<number[]> {
+  await using context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  await context.addCookies(cookies);
+  const page = await context.newPage();
+  await page.goto(address);
+  await page.locator('[role="grid"] [role="gridcell"]').first().waitFor();
+  const input = page.locator('[role="dialog"] [role="combobox"]');
+  const timesMs: number[] = [];
+  for (const digits of numbers) {
+    await page.keyboard.press('Control+k');
+    await input.waitFor();
+    await page.keyboard.insertText(digits.slice(0, -1));
+    await page.evaluate(recordResult(digits, { key: digits.slice(-1), rows: '[role="option"]' }));
+    await page.keyboard.press(digits.slice(-1));
+    timesMs.push(
+      await page.evaluate(() => (globalThis as unknown as { resultMs: Promise<number> }).resultMs),
+    );
+    await page.keyboard.press('Escape');
+    await input.waitFor({ state: 'detached' });
+  }
+  return timesMs.slice(1);
+}
+
+/** Returns a script that records the time from a key until the frame in which there are rows and every row has the digits. */
+const recordResult = (digits: string, shown: { readonly key: string; readonly rows: string }) => `
   globalThis.resultMs = new Promise((resolve) => {
     let startMs = 0;
     const start = ({ key, timeStamp }) => {
-      if (key === 'Enter') startMs = timeStamp;
+      if (key === '${shown.key}') startMs = timeStamp;
     };
     document.addEventListener('keydown', start, { capture: true, once: true });
     const check = () => {
-      const rows = [...document.querySelectorAll('[role="grid"] [data-index]')];
+      const rows = [...document.querySelectorAll('${shown.rows}')];
       const isFound = rows.every((row) => row.textContent.replaceAll(/\\D/g, '').includes('${digits}'));
       if (startMs > 0 && rows.length > 0 && isFound) resolve(performance.now() - startMs);
       else requestAnimationFrame(check);

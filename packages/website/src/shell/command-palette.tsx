@@ -33,6 +33,7 @@ import {
   IconUserCircle,
 } from './icons.tsx';
 import type { IconProps } from './icons.tsx';
+import type { TypedEarly } from './palette-button.tsx';
 import { ErrorNotice } from './states.tsx';
 
 /** The pause in typing after which leads are searched, in milliseconds. */
@@ -82,7 +83,7 @@ export function CommandPalette({
   navigate: ReturnType<typeof useNavigate>;
   /** The parameters of the address if the page is the lead list. */
   search: LeadSearch | undefined;
-  takeTyped: () => string;
+  takeTyped: () => TypedEarly;
   onClose: () => void;
 }) {
   const listId = useId();
@@ -245,7 +246,9 @@ export function CommandPalette({
           if (input === null || input === document.activeElement) return;
           input.focus();
           const typed = takeTyped();
-          if (typed !== '') setText((before) => before + typed);
+          if (typed.text === '') return;
+          setText(typed.text);
+          if (typed.isEntered) setAwaited(typed.text.trim());
         }}
         data-autofocus
         role="combobox"

@@ -13,17 +13,25 @@ const shortcut = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘ K' : 'Ctrl K
 const load = async () => (await import('./command-palette.tsx')).CommandPalette;
 const CommandPalette = lazyDialog(load);
 
+/** What the user has typed before the palette was shown. */
+export interface TypedEarly {
+  readonly text: string;
+  /** Whether the last key was Enter. */
+  readonly isEntered: boolean;
+}
+const noKeys: TypedEarly = { text: '', isEntered: false };
+
 /** Opens the command palette, also by Ctrl K or Command K. */
 export function PaletteButton({ me }: { me: Me }) {
   const navigate = useNavigate();
   const { pathname, search } = useRouterState({ select: ({ location }) => location });
   const [isOpen, setOpen] = useState(false);
   /** What the user types before the palette can take it. Undefined while the palette is closed or takes the keys itself. */
-  const typed = useRef<string>(undefined);
+  const typed = useRef<TypedEarly>(undefined);
   const open = () => {
     // A dialog above the page keeps the keys.
     if (document.querySelector('[aria-modal="true"]') !== null) return;
-    typed.current = '';
+    typed.current = noKeys;
     setOpen(true);
   };
   const close = () => {
@@ -40,9 +48,13 @@ export function PaletteButton({ me }: { me: Me }) {
       // The page must not take these keys as its shortcuts.
       event.preventDefault();
       event.stopPropagation();
+      const { text, isEntered } = typed.current;
       if (key === 'Escape') close();
-      else if (key === 'Backspace') typed.current = typed.current.slice(0, -1);
-      else if (key.length === 1) typed.current += key;
+      // After Enter, the next keys are meant for the lead that opens.
+      else if (isEntered) return;
+      else if (key === 'Enter') typed.current = { text, isEntered: true };
+      else if (key === 'Backspace') typed.current = { text: text.slice(0, -1), isEntered };
+      else if (key.length === 1) typed.current = { text: text + key, isEntered };
     }
   });
   useEffect(() => {
@@ -79,9 +91,9 @@ export function PaletteButton({ me }: { me: Me }) {
           navigate={navigate}
           search={pathname === '/leads' ? readLeadSearch(search) : undefined}
           takeTyped={() => {
-            const text = typed.current ?? '';
+            const taken = typed.current ?? noKeys;
             typed.current = undefined;
-            return text;
+            return taken;
           }}
           onClose={close}
         />

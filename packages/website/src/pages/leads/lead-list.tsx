@@ -69,6 +69,7 @@ export function LeadList({
   total,
   role,
   statusChanges,
+  isOutdated,
   onOpen,
   onFocus,
   onExportAll,
@@ -84,6 +85,8 @@ export function LeadList({
   total: number | undefined;
   role: MemberRole;
   statusChanges: StatusChanges;
+  /** Returns whether the list does not show yet what the user has searched for. */
+  isOutdated: () => boolean;
   onOpen: (id: string) => void;
   /** Called when the list gets the focus. The user may open a lead soon. */
   onFocus: () => void;
@@ -104,6 +107,7 @@ export function LeadList({
   const headHeight = hasCards ? 36 : 40;
   const [activeId, setActiveId] = useState<string>();
   const [listed, setListed] = useState(leads);
+  const [listedKey, setListedKey] = useState(shownKey);
   const [selected, setSelected] = useState(nothing);
   const [menuId, setMenuId] = useState<string>();
   /** Whether the selection is all leads that match, also those that are not loaded. */
@@ -132,7 +136,11 @@ export function LeadList({
     setListed(leads);
     const kept = [...selected].filter((id) => places.has(id));
     if (kept.length < selected.size) setSelected(new Set(kept));
-    if (activeId !== undefined && !places.has(activeId)) {
+    if (listedKey !== shownKey) {
+      // Other filters scroll to the first lead.
+      setListedKey(shownKey);
+      setActiveId(activeId === undefined ? undefined : leads[0]?.id);
+    } else if (activeId !== undefined && !places.has(activeId)) {
       const from = listed.findIndex(({ id }) => id === activeId);
       const next = from === -1 ? undefined : listed.slice(from).find(({ id }) => places.has(id));
       setActiveId(next?.id ?? (from === -1 ? undefined : leads.at(-1)?.id));
@@ -280,7 +288,10 @@ export function LeadList({
     const to = moves[event.key];
     const status = statusKeys[event.key];
     if (to !== undefined) move(to, event.shiftKey);
-    else if (event.key === ' ') select(activeIndex, event.shiftKey);
+    else if ((event.key === ' ' || event.key === 'Enter' || status !== undefined) && isOutdated()) {
+      // The shown row is not the one that the user means.
+      notifications.show({ id: 'too-early', color: 'yellow', message: t.tooEarly });
+    } else if (event.key === ' ') select(activeIndex, event.shiftKey);
     else if (event.key === 'Enter' && active !== undefined) onOpen(active.id);
     else if (event.key === 'Escape') clearSelection();
     else if (event.key === 'u' && canChange) statusChanges.undo();

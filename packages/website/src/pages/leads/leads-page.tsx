@@ -280,6 +280,10 @@ export function LeadsPage() {
             total={total.data}
             role={role}
             statusChanges={statusChanges}
+            // The address follows the search box some milliseconds after Enter.
+            isOutdated={() =>
+              list.isPlaceholderData || (searchBox.current?.value.trim() ?? '') !== (filters.q ?? '')
+            }
             onOpen={(lead) => {
               earlyKeys.choose(lead);
               // The panel requests the same lead once its script has run.
