@@ -344,6 +344,23 @@ describe('bulk changes', () => {
     });
   });
 
+  test('with `from` change only the leads that still have that status', async () => {
+    const [onHold = ''] = await leadsOf('OnHold', 1);
+    const approved = await leadOf('Approved');
+    const body = { ids: [onHold, approved], status: 'Trashed', from: 'OnHold', reason: 'Wrong number' };
+    const answer = await api.send(manager, 'POST', '/status', { body });
+    expect(ok<{ results: object[] }>(answer).results).toEqual([
+      { id: onHold, success: true, status: 'Trashed', version: 2 },
+      {
+        id: approved,
+        success: false,
+        error: 'validation',
+        message: 'The lead was changed meanwhile: it is Approved now, not OnHold',
+      },
+    ]);
+    expect((await stored([approved])).get(approved)).toMatchObject({ status: 'Approved' });
+  });
+
   test('accept 1 to 1,000 different ids', async () => {
     const ids = await leadsOf('OnHold', 1000);
     for (const body of [

@@ -675,6 +675,7 @@ const forPages: Matrix = {
     forOtherUser: everyone,
     request: async (of) => ({ path: `${leads}.ndjson`, hidden: await leadOf(of) }),
   },
+  'GET /lead-viewers': { ...managers, request: () => ({ path: '/lead-viewers' }) },
   'GET /lead-columns': {
     ...everyone,
     forOtherUser: everyone,

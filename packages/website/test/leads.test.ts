@@ -1319,6 +1319,87 @@ describe('a queue', () => {
     await page.unroute('**/api/console/order/leads?*updatedSince*');
   });
 
+  test('of two operators shows each the leads that the other has open, and refuses a key on a lead that the other has changed meanwhile', async () => {
+    const ann = await website.openSignedIn({ role: 'manager' });
+    const bob = await website.openSignedIn({ role: 'manager', workspace: ann.workspace });
+    for (const [{ member }, name] of [
+      [ann, 'Ann Archer'],
+      [bob, 'Bob Baker'],
+    ] as const) {
+      await website.fixture.sql('UPDATE "user" SET name = $2 WHERE id = $1', [member.userId, name]);
+    }
+    const [first = '', second = '', third = ''] = await addLeads(ann.workspace, ann.member, 5);
+    const panelOf = ({ page }: { page: Page }) => page.getByRole('dialog', { name: 'Lead', exact: true });
+    const shows = (operator: { page: Page }, name: string) =>
+      panelOf(operator).getByRole('heading', { level: 2, name, exact: true }).waitFor();
+    for (const { page } of [ann, bob]) {
+      await page.goto('/leads?status=OnHold');
+      await rowOf(page, 'Person 0004').waitFor();
+    }
+
+    await rowOf(ann.page, 'Person 0000').getByRole('link').click();
+    await shows(ann, 'Person 0000');
+    const openByAnn = rowOf(bob.page, 'Person 0000').getByText('Open by Ann Archer');
+    await openByAnn.waitFor({ timeout: 6_000 });
+    expect(await findViolations(bob.page)).toEqual([]);
+    await screenshot(bob.page, 'leads-open-by');
+    expect(await ann.page.getByText('Open by Ann Archer').count()).toBe(0);
+    await rowOf(bob.page, 'Person 0000').getByRole('link').click();
+    await panelOf(bob).getByText('Also open by Ann Archer').waitFor({ timeout: 6_000 });
+    await panelOf(ann).getByText('Also open by Bob Baker').waitFor({ timeout: 6_000 });
+    await rowOf(ann.page, 'Person 0000').getByText('Open by Bob Baker').waitFor({ timeout: 6_000 });
+
+    // Bob skips the lead. Ann approves it, and it leaves his queue.
+    await bob.page.keyboard.press('j');
+    await shows(bob, 'Person 0001');
+    await panelOf(ann).getByText('Also open by').waitFor({ state: 'detached', timeout: 6_000 });
+    await ann.page.keyboard.press('a');
+    await shows(ann, 'Person 0001');
+    await rowOf(bob.page, 'Person 0000').waitFor({ state: 'detached', timeout: 6_000 });
+    await bob.page.getByText('4 leads', { exact: true }).waitFor();
+    await panelOf(bob).getByText('Also open by Ann Archer').waitFor({ timeout: 6_000 });
+
+    // Bob's page does not know yet that Ann has changed the next two leads.
+    await bob.page.route('**/api/console/order/leads?*updatedSince*', (route) => route.abort());
+    await ann.page.keyboard.press('a');
+    await shows(ann, 'Person 0002');
+    await ann.page.keyboard.press('a');
+    await shows(ann, 'Person 0003');
+    await expect.poll(async () => (await storedOf(third)).status).toBe('Approved');
+    const refusal = bob.page.getByRole('dialog', { name: '1 lead could not be changed' });
+    const reason = 'The lead was changed meanwhile: it is Approved now, not OnHold';
+    // The service would allow this change of an approved lead.
+    await bob.page.keyboard.press('t');
+    await bob.page.getByRole('radio', { name: 'Wrong number' }).check();
+    await bob.page.keyboard.press('Enter');
+    await refusal.getByText(`Person 0001: ${reason}`).waitFor();
+    await rowOf(bob.page, 'Person 0001').waitFor({ state: 'detached' });
+    await bob.page.keyboard.press('Escape');
+    await refusal.waitFor({ state: 'detached' });
+    await shows(bob, 'Person 0002');
+    await bob.page.keyboard.press('a');
+    await refusal.getByText(`Person 0002: ${reason}`).waitFor();
+    await rowOf(bob.page, 'Person 0002').waitFor({ state: 'detached' });
+    await bob.page.keyboard.press('Escape');
+    await refusal.waitFor({ state: 'detached' });
+    for (const id of [first, second, third]) {
+      expect(await storedOf(id)).toEqual({ status: 'Approved', changes: ['Approved'] });
+    }
+    const changedBy = await website.fixture.sql(
+      'SELECT DISTINCT user_id AS "userId" FROM lead_change WHERE lead_id = ANY($1)',
+      [[first, second, third]],
+    );
+    expect(changedBy).toEqual([{ userId: ann.member.userId }]);
+
+    await bob.page.unroute('**/api/console/order/leads?*updatedSince*');
+    await shows(bob, 'Person 0003');
+    await bob.page.keyboard.press('Escape');
+    await panelOf(bob).waitFor({ state: 'detached' });
+    await rowOf(bob.page, 'Person 0003').getByText('Open by Ann Archer').waitFor({ timeout: 6_000 });
+    await ann.page.keyboard.press('Escape');
+    await bob.page.getByText('Open by').waitFor({ state: 'detached', timeout: 6_000 });
+  });
+
   test('loses the leads that its operator changes, gets them back by an undo, and announces none as new', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     const ids = await addLeads(workspace, member, 60);
@@ -1750,9 +1831,14 @@ describe('with the keyboard only', () => {
     const press = async (...keys: readonly string[]) => {
       for (const key of keys) await page.keyboard.press(key);
     };
+    const search = async (open: '/' | 'Control+k', digits: string) => {
+      await press(open);
+      await page.keyboard.type(digits);
+      await press('Enter');
+    };
     const pressed = () => page.evaluate(() => document.body.dataset['keys']?.trim());
 
-    await press('/', ...'79400017', 'Enter');
+    await search('/', '79400017');
     await rowOf(page, 'Person 0000').waitFor({ state: 'detached' });
     await page.locator('[data-active]').filter({ hasText: '+442079400017' }).waitFor();
     await press('a');
@@ -1761,7 +1847,7 @@ describe('with the keyboard only', () => {
     expect(await pressed()).toBe('/ 7 9 4 0 0 0 1 7 Enter a');
 
     // The script of the palette arrives after the last key.
-    await press('Control+k', ...'79400018', 'Enter');
+    await search('Control+k', '79400018');
     script.release();
     await panel.getByRole('heading', { level: 2, name: 'Person 0018' }).waitFor();
     await panel.getByText('+442079400018').waitFor();
@@ -1773,7 +1859,8 @@ describe('with the keyboard only', () => {
     await page.goto('/leads');
     await rowOf(page, 'Person 0000').waitFor();
     const answer = await hold(page, /\/order\/leads\?.*q=33123456/);
-    await press('/', ...'33123456', 'Enter', 'a', 'Enter');
+    await search('/', '33123456');
+    await press('a', 'Enter');
     await notice(page, 'The lead is not shown yet').waitFor();
     answer.release();
     await rowOf(page, 'Person 0000').waitFor({ state: 'detached' });

@@ -303,7 +303,9 @@ async function timePalette(
     await page.keyboard.press('Control+k');
     await input.waitFor();
     await page.keyboard.insertText(digits.slice(0, -1));
-    await page.evaluate(recordResult(digits, { key: digits.slice(-1), rows: '[role="option"]' }));
+    await page.evaluate(
+      recordResult(digits, { key: digits.slice(-1), rows: '[role="dialog"] [role="option"]' }),
+    );
     await page.keyboard.press(digits.slice(-1));
     timesMs.push(
       await page.evaluate(() => (globalThis as unknown as { resultMs: Promise<number> }).resultMs),

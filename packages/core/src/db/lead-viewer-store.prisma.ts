@@ -1,4 +1,4 @@
-import type { LeadViewer } from '../lead/lead-viewer.schema.ts';
+import type { LeadViewer, ListedViewer } from '../lead/lead-viewer.schema.ts';
 import type { LeadViewerStore } from '../lead/lead-viewers.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
@@ -19,6 +19,16 @@ export function createLeadViewerStore({ select }: Database): LeadViewerStore {
           )
           SELECT "user".id AS "userId", name FROM lead_viewer JOIN "user" ON "user".id = user_id
           WHERE lead_id = ${id}::uuid AND user_id <> ${userId}::uuid
+            AND seen_at > now() - ${silentMs}::int * interval '1 millisecond'
+          ORDER BY name, "user".id`,
+        { workspaceId },
+      ),
+
+    list: ({ workspaceId, userId }, silentMs) =>
+      select<ListedViewer>(
+        Prisma.sql`
+          SELECT lead_id AS "leadId", "user".id AS "userId", name FROM lead_viewer JOIN "user" ON "user".id = user_id
+          WHERE workspace_id = ${workspaceId}::uuid AND user_id <> ${userId}::uuid
             AND seen_at > now() - ${silentMs}::int * interval '1 millisecond'
           ORDER BY name, "user".id`,
         { workspaceId },

@@ -521,6 +521,10 @@ test('leads are assigned in turn, unassigned, viewed and noted within their work
     await viewers.view(last, userId, 60_000);
     expect(await viewers.view(later, a.userId, 60_000)).toEqual([]);
     expect(await viewers.view(last, a.userId, 0)).toEqual([]);
+    expect(await viewers.list(a, 60_000)).toEqual([{ leadId: last.id, userId, name: 'Bob' }]);
+    expect(await viewers.list(a, 0)).toEqual([]);
+    const ofOther = await viewers.list({ ...a, workspaceId: b.workspaceId }, 60_000);
+    expect(ofOther.map(({ leadId }) => leadId)).not.toContain(last.id);
     await viewers.leave({ workspaceId, userId }, last.id);
     expect(await viewers.view(last, a.userId, 60_000)).toEqual([]);
   } finally {

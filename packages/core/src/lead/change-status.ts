@@ -8,6 +8,7 @@ import type { LeadStore } from './lead-store.ts';
 /**
  * Changes the status of many leads, as {@link changeEach} does.
  *
+ * @param change.from the status in which the caller has read all leads. A lead with another status is a `conflict`.
  * @param options.expected the statuses in which the caller has found leads, by id. A lead with another status is a `conflict`.
  * @param options.bulkId the id by which the changes can be undone together.
  * @returns one result for each id, in the order given. Errors are `not_found`, `conflict`, `forbidden` and
@@ -17,13 +18,18 @@ import type { LeadStore } from './lead-store.ts';
 export async function changeStatuses(
   leads: LeadStore,
   principal: Principal,
-  { ids, status, reason }: StatusChange & { readonly status: LeadStatus },
+  { ids, status, from, reason }: StatusChange & { readonly status: LeadStatus },
   { expected, bulkId }: { expected?: ReadonlyMap<string, LeadStatus>; bulkId?: string } = {},
 ): Promise<ChangeResult[]> {
   requireManager(principal);
   return changeEach(leads, principal, ids, (lead) => {
     if ((expected?.get(lead.id) ?? lead.status) !== lead.status) {
       throw new LeadsError('conflict', { message: concurrentChange });
+    }
+    if (from !== undefined && from !== lead.status) {
+      throw new LeadsError('conflict', {
+        message: `The lead was changed meanwhile: it is ${lead.status} now, not ${from}`,
+      });
     }
     checkTransition(lead.status, status, { role: principal.role, reason });
     return { values: { status }, status: { from: lead.status, to: status }, reason, bulkId };

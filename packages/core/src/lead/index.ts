@@ -54,8 +54,8 @@ export {
 } from './lead-quarantine.ts';
 export { LeadNote, LeadNoteAdded, LeadNoteQuery, NewLeadNote } from './lead-note.schema.ts';
 export type { LeadNoteStore } from './lead-note-store.ts';
-export { LeadViewer } from './lead-viewer.schema.ts';
-export { type LeadViewerStore, leaveLead, viewLead } from './lead-viewers.ts';
+export { LeadViewer, ListedViewer } from './lead-viewer.schema.ts';
+export { type LeadViewerStore, leaveLead, listViewers, viewLead } from './lead-viewers.ts';
 export { shownChange, shownLead, visibleTo } from './lead-scope.ts';
 export { LeadJob, LeadJobAnswer, NewLeadJob } from './lead-job.schema.ts';
 export { LeadJobRunner } from './lead-job-runner.ts';

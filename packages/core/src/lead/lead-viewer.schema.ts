@@ -7,3 +7,10 @@ export const LeadViewer = Type.Object(
   { additionalProperties: false },
 );
 export type LeadViewer = Static<typeof LeadViewer>;
+
+/** Another user with any lead open in the website, and the lead. */
+export const ListedViewer = Type.Object(
+  { leadId: id('Identifier of the lead.'), ...LeadViewer.properties },
+  { additionalProperties: false },
+);
+export type ListedViewer = Static<typeof ListedViewer>;

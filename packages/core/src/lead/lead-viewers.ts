@@ -3,7 +3,7 @@ import { uuidPattern } from '../uuid.ts';
 import { findLead } from './get-lead.ts';
 import type { StoredLead } from './lead.ts';
 import type { LeadStore } from './lead-store.ts';
-import type { LeadViewer } from './lead-viewer.schema.ts';
+import type { LeadViewer, ListedViewer } from './lead-viewer.schema.ts';
 
 /** A user whose page was silent for longer no longer has the lead open, in milliseconds. The page reports every 5 s. */
 const silentMs = 12_000;
@@ -16,6 +16,8 @@ export interface LeadViewerStore {
    * @returns the other users who reported the lead within `silentMs`, sorted by name.
    */
   view(lead: Pick<StoredLead, 'id' | 'workspaceId'>, userId: string, silentMs: number): Promise<LeadViewer[]>;
+  /** Returns the other users who reported any lead of the workspace within `silentMs`, sorted by name. */
+  list(user: Pick<Principal, 'workspaceId' | 'userId'>, silentMs: number): Promise<ListedViewer[]>;
   /** Records that a user no longer has a lead open. */
   leave(user: Pick<Principal, 'workspaceId' | 'userId'>, leadId: string): Promise<void>;
 }
@@ -27,6 +29,12 @@ export async function leaveLead(
   leadId: string,
 ): Promise<void> {
   if (uuidPattern.test(leadId)) await viewers.leave(principal, leadId);
+}
+
+/** Returns the other users who have a lead of the workspace open: at most one for each user. @throws LeadsError `forbidden` */
+export async function listViewers(viewers: LeadViewerStore, principal: Principal): Promise<ListedViewer[]> {
+  requireManager(principal);
+  return viewers.list(principal, silentMs);
 }
 
 /**

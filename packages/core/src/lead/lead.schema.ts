@@ -228,6 +228,11 @@ export const StatusChange = Type.Object(
   {
     ids: listedIds,
     status: StatusName,
+    from: Type.Optional({
+      ...LeadStatus,
+      description:
+        'The status in which the caller has read the leads. A lead that has another status by now is not changed, and its result is `conflict`.',
+    }),
     reason: Type.Optional(StatusReason),
   },
   { additionalProperties: false, description: 'A status change of several leads.' },

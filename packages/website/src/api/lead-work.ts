@@ -1,4 +1,4 @@
-import type { Lead, LeadNote, LeadNoteAdded, LeadViewer, NewLeadNote } from '@leads/core/lead';
+import type { Lead, LeadNote, LeadNoteAdded, LeadViewer, ListedViewer, NewLeadNote } from '@leads/core/lead';
 import { queryOptions } from '@tanstack/react-query';
 import { call } from './client.ts';
 
@@ -28,6 +28,16 @@ export const leadViewersQuery = (id: string) =>
     gcTime: 0,
     retry: false,
   });
+
+/** Queries the other users who have any lead of the workspace open, for the list. */
+export const listedViewersQuery = queryOptions({
+  queryKey: ['lead-viewers'],
+  queryFn: ({ signal }) => call<ListedViewer[]>('/console/lead-viewers', { signal }),
+  refetchInterval: viewIntervalMs,
+  staleTime: 0,
+  gcTime: 0,
+  retry: false,
+});
 
 /** Reports that the lead is no longer open. */
 export function leaveLead(id: string): Promise<unknown> {

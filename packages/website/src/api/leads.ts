@@ -23,7 +23,7 @@ import {
 } from '@tanstack/react-query';
 import * as texts from '../texts/index.ts';
 import { ApiError } from './api-error.ts';
-import { call, nextCursorOf, openStream, queryOfLink, readError, send } from './client.ts';
+import { type ApiRequest, call, nextCursorOf, openStream, queryOfLink, readError, send } from './client.ts';
 import { commonHeaders, leadListRequest } from './first-requests.ts';
 
 /** The maximum number of changes in one response: the maximum of the service. */
@@ -130,14 +130,14 @@ export interface LeadVersion {
 export const leadQuery = (id: string) =>
   queryOptions({
     queryKey: ['lead', id],
-    async queryFn({ signal }): Promise<LeadVersion> {
-      const response = await send(`/console/order/leads/${encodeURIComponent(id)}`, { signal });
-      return {
-        lead: (await response.json()) as LeadDetail,
-        etag: response.headers.get('etag') ?? '',
-      };
-    },
+    queryFn: ({ signal }) => getLead(id, { signal }),
   });
+
+/** Requests the current version of a lead. */
+export async function getLead(id: string, request: Pick<ApiRequest, 'signal'> = {}): Promise<LeadVersion> {
+  const response = await send(`/console/order/leads/${encodeURIComponent(id)}`, request);
+  return { lead: (await response.json()) as LeadDetail, etag: response.headers.get('etag') ?? '' };
+}
 
 /** Columns of a listed lead. A lead that is gone has none. */
 export type ColumnValues = Pick<LeadColumnValues, 'id'> & Partial<LeadColumnValues>;

@@ -246,6 +246,7 @@ export const leads = {
   notListed: 'Not in the list',
   wasLast: 'This was the last lead of the list',
   alsoOpen: (names: string) => `Also open by ${names}`,
+  openBy: 'Open by',
   sameNumber: 'Other leads with this phone number',
   otherLead: (name: string, status: string, time: string) => `${name}, ${status}, ${time}`,
   work: 'Work',

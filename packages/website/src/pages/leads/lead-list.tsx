@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import type { MemberRole } from '@leads/core/credential';
-import type { Lead, LeadStatus } from '@leads/core/lead';
+import type { Lead, LeadStatus, ListedViewer } from '@leads/core/lead';
 import { neededBy } from '@leads/core/lead/sort-fields';
 import type { LeadColumn } from '@leads/core/lead/view-columns';
 import {
@@ -19,6 +19,7 @@ import {
   useState,
 } from 'react';
 import { campaignsQuery } from '../../api/campaigns.ts';
+import { listedViewersQuery } from '../../api/lead-work.ts';
 import { exportSelection } from '../../api/leads.ts';
 import { membersQuery } from '../../api/members.ts';
 import { campaignLabel } from '../../shell/campaign-option.ts';
@@ -60,6 +61,16 @@ const rowHeights: Readonly<Record<Density, { readonly row: number; readonly card
 /** The height of a line with further columns of a card, in pixels. */
 const furtherHeight = 18;
 const nothing: ReadonlySet<string> = new Set();
+
+/** Returns the names of the users who have a lead open, by the id of the lead. */
+function namesByLead(viewers: readonly ListedViewer[]): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const { leadId, name } of viewers) {
+    const others = names.get(leadId);
+    names.set(leadId, others === undefined ? name : `${others}, ${name}`);
+  }
+  return names;
+}
 
 /** The list of leads. It renders only the visible rows. */
 export function LeadList({
@@ -128,6 +139,8 @@ export function LeadList({
     enabled: columns.names.includes('user') || columns.names.includes('assignee'),
   });
   const userNames = useMemo(() => new Map(members?.map(({ userId, name }) => [userId, name])), [members]);
+  const { data: viewers } = useQuery({ ...listedViewersQuery, enabled: role !== 'publisher' });
+  const viewersOf = useMemo(() => namesByLead(viewers ?? []), [viewers]);
   const layout = useMemo(() => layoutOf(columns), [columns]);
 
   const places = useMemo(() => new Map(leads.map(({ id }, i) => [id, i])), [leads]);
@@ -481,6 +494,7 @@ export function LeadList({
                 user={userNames.get(lead.userId) ?? ''}
                 values={values.get(lead.id)}
                 assignee={userNames.get(values.get(lead.id)?.assigneeId ?? '') ?? ''}
+                viewers={viewersOf.get(lead.id) ?? ''}
                 isSelectable={canChange}
                 isSelected={selected.has(lead.id)}
                 isActive={index === activeIndex}

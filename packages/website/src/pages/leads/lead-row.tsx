@@ -1,4 +1,4 @@
-import { Menu } from '@mantine/core';
+import { Menu, VisuallyHidden } from '@mantine/core';
 import type { Lead, LeadStatus } from '@leads/core/lead';
 import type { LeadColumn } from '@leads/core/lead/view-columns';
 import { memo } from 'react';
@@ -7,6 +7,7 @@ import * as texts from '../../texts/index.ts';
 import { type FurtherColumn, isFurther } from './columns.ts';
 import { statusOf } from './lead-status.ts';
 import classes from './leads.module.css';
+import { IconEye } from '../../shell/icons.tsx';
 import { StatusIcon } from './status-icon.tsx';
 import { formatMoney } from '../../shell/money.ts';
 import { exactTime, relativeTime } from '../../shell/time.ts';
@@ -37,6 +38,8 @@ export interface LeadRowProps {
   readonly user: string;
   /** The name of the assignee. */
   readonly assignee: string;
+  /** The names of the other users who have the lead open. */
+  readonly viewers: string;
   /** The columns that the list lacks. Absent until they are loaded, and if none of them is shown. */
   readonly values: ColumnValues | undefined;
   readonly isSelectable: boolean;
@@ -112,6 +115,12 @@ function Cell({ column, ...props }: LeadRowProps & { readonly column: LeadColumn
         >
           {lead.name}
         </a>
+        {props.viewers !== '' && (
+          <span className={classes['viewing']} title={t.alsoOpen(props.viewers)}>
+            <IconEye size={14} aria-hidden /> <VisuallyHidden>{t.openBy}</VisuallyHidden>{' '}
+            <bdi>{props.viewers}</bdi>
+          </span>
+        )}
       </span>
     );
   }

@@ -10,7 +10,14 @@ import {
 import type { Lead } from '@leads/core/lead';
 import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { ApiError } from '../../api/api-error.ts';
-import { invalidateCounts, type LeadPage, leadListQuery, leadQuery, listChanges } from '../../api/leads.ts';
+import {
+  getLead,
+  invalidateCounts,
+  type LeadPage,
+  leadListQuery,
+  leadQuery,
+  listChanges,
+} from '../../api/leads.ts';
 import { defaultSort, type LeadFilters } from './lead-search.ts';
 import { statusOf } from './lead-status.ts';
 import { isAbove, isByTime, keepsPlace, mergeLeads } from './merge-leads.ts';
@@ -272,8 +279,10 @@ export function updateListed(
 /** Shows the current version of a lead in the cached lists, after the service has rejected a change of an older one. */
 export async function refreshListed(queryClient: QueryClient, id: string): Promise<void> {
   try {
-    const { lead } = await queryClient.fetchQuery({ ...leadQuery(id), staleTime: 0 });
-    updateListed(queryClient, (each) => (each.id === id ? lead : each));
+    // Not by the query of the panel, which cancels its request when it opens the next lead.
+    const found = await getLead(id);
+    queryClient.setQueryData(leadQuery(id).queryKey, found);
+    updateListed(queryClient, (each) => (each.id === id ? found.lead : each));
   } catch (error) {
     // Another error leaves the row until the next request for changes.
     if (!(error instanceof ApiError && error.status === 404)) return;

@@ -136,11 +136,13 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
 
   /** Sends a change. @returns the changed leads. */
   const apply = async ({ leads, to }: Change, reason?: string): Promise<readonly Lead[]> => {
-    const results = await changeStatuses({
-      ids: leads.map(({ id }) => id),
-      status: to,
-      ...(reason !== undefined && { reason }),
-    });
+    const results: StatusResult[] = [];
+    for (const from of new Set(leads.map(statusOf))) {
+      const ids = leads.filter((lead) => statusOf(lead) === from).map(({ id }) => id);
+      // A lead that another user has changed meanwhile is not changed.
+      const change = { ids, status: to, from, ...(reason !== undefined && { reason }) };
+      results.push(...(await changeStatuses(change)));
+    }
     const changed = report(leads, results);
     const ids = new Set(changed.map(({ id }) => id));
     for (const { id, updatedAt } of changed) confirmed.current.set(id, { updatedAt, status: to });
@@ -152,10 +154,9 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
     let count = 0;
     for (const from of new Set(leads.map(statusOf))) {
       let back = leads.filter((lead) => statusOf(lead) === from);
-      let at = to;
+      let at: LeadStatus = to;
       for (const next of findTransitionsOf(role, to, from) ?? []) {
-        // A lead that another user has changed meanwhile is not changed back.
-        const step = { leads: back, to: next };
+        const step: Change = { leads: back.map((lead) => ({ ...lead, status: at })), to: next };
         mark(step);
         const changing = apply(step, needsReason(at, next) ? t.undoReason : undefined);
         back = [...(await changing.finally(() => unmark(step)))];

@@ -1,11 +1,14 @@
-import { leaveLead, LeadViewer, viewLead } from '@leads/core/lead';
+import { leaveLead, LeadViewer, ListedViewer, listViewers, viewLead } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { bodyErrors, errorResponses, sessionErrors } from '@leads/http/server/errors';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 
-/** Registers the route by which a page reports every few seconds that its user has a lead open, and the one that ends it. */
+/**
+ * Registers the route by which a page reports every few seconds that its user has a lead open, the one that ends it, and
+ * the one by which a list shows the leads that others have open.
+ */
 export function viewLeadRoutes(app: Server, context: CrmContext): void {
   app.post(
     '/order/leads/:id/viewers',
@@ -20,6 +23,22 @@ export function viewLeadRoutes(app: Server, context: CrmContext): void {
       },
     },
     ({ principal, params }) => viewLead(context, principal, params.id),
+  );
+
+  app.get(
+    '/lead-viewers',
+    {
+      config: { permission: 'manager' },
+      schema: {
+        response: {
+          200: Type.Array(ListedViewer, {
+            description: 'The other users who have a lead of the workspace open.',
+          }),
+          ...errorResponses(...sessionErrors),
+        },
+      },
+    },
+    ({ principal }) => listViewers(context.viewers, principal),
   );
 
   app.delete(
