@@ -1503,6 +1503,42 @@ describe('a queue', () => {
     await notice(page, '1 lead marked as Approved').waitFor();
     expect((await storedOf(second)).changes).toEqual(['Approved']);
     expect((await storedOf(first)).changes).toEqual([]);
+
+    // An undo that waits for an unanswered change is not sent late either.
+    await notice(page, 'did not answer').getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(async () => (await storedOf(first)).changes).toEqual(['Approved']);
+    await page.route(route, (held) => void sent.push(held.request().postData() ?? ''));
+    await grid(page).focus();
+    await page.keyboard.press('j');
+    await page.keyboard.press('a');
+    await expect.poll(() => sent).toHaveLength(2);
+    await page.keyboard.press('u');
+    await page.clock.fastForward(21_000);
+    await notice(page, 'This change was not sent').waitFor();
+    await page.unroute(route);
+    await page.evaluate(() => fetch('/icon.svg').then(() => undefined));
+    expect((await storedOf(first)).changes).toEqual(['Approved']);
+    await notice(page, 'This change was not sent').getByRole('button', { name: 'Try again' }).click();
+    await notice(page, 'Undone for 1 lead').waitFor();
+    expect((await storedOf(first)).changes).toEqual(['Approved', 'OnHold']);
+
+    // A change in the panel fails after the panel shows the next lead.
+    const edit = `**/api/console/order/leads/${first}`;
+    await page.route(edit, (held) => (held.request().method() === 'PATCH' ? undefined : held.fallback()));
+    await rowOf(page, 'Person 0000').getByRole('link').click();
+    const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
+    await panel.getByLabel('Assignee').selectOption(member.userId);
+    await panel.getByRole('heading', { level: 2, name: 'Person 0000' }).focus();
+    await page.keyboard.press('j');
+    await panel.getByRole('heading', { level: 2, name: 'Person 0001' }).waitFor();
+    await page.clock.fastForward(21_000);
+    const lost = notice(page, 'A change of Person 0000 was not saved');
+    await lost.waitFor();
+    await page.unroute(edit);
+    await lost.getByRole('button', { name: 'Try again' }).click();
+    const assignees = () =>
+      website.fixture.sql('SELECT id FROM lead WHERE assignee_id = $1', [member.userId]);
+    await expect.poll(assignees).toEqual([{ id: first }]);
   });
 });
 

@@ -106,6 +106,22 @@ test('a user who accepts an invitation becomes a member with the permissions of 
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   expect(await rolesOf()).toEqual([{ role: 'owner' }, { role: 'owner' }]);
 
+  // Another owner is demoted or removed only after a confirmation.
+  await page.getByRole('button', { name: 'Remove Grace Hopper' }).click();
+  await page.getByRole('dialog', { name: 'Remove this member?' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  const demotion = page.getByRole('dialog', { name: 'Change Grace Hopper from Owner to Manager?' });
+  for (const answer of ['Cancel', 'Change the role']) {
+    await row(page, 'Grace Hopper').getByRole('combobox', { name: 'Role of Grace Hopper' }).click();
+    await page.getByRole('option', { name: 'Manager' }).click();
+    await demotion.getByText('Grace Hopper loses the rights of an owner at once').waitFor();
+    expect(await rolesOf()).toEqual([{ role: 'owner' }, { role: 'owner' }]);
+    await demotion.getByRole('button', { name: answer }).click();
+    await demotion.waitFor({ state: 'detached' });
+  }
+  await expect.poll(rolesOf).toEqual([{ role: 'manager' }, { role: 'owner' }]);
+
   await page.getByRole('button', { name: 'Remove Grace Hopper' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
   await row(page, 'Grace Hopper').waitFor({ state: 'detached' });

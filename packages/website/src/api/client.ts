@@ -6,7 +6,7 @@ import { addressOf, commonHeaders, takeFirstResponse } from './first-requests.ts
 import { workspaceOfPage } from './workspace-address.ts';
 
 /** The time limit of a request with its response. The server itself answers within 10 s. */
-const timeLimitMs = 20_000;
+export const timeLimitMs = 20_000;
 
 /** The connection between the client and the rest of the website. */
 export interface ClientContext {

@@ -23,7 +23,17 @@ import {
 } from '@tanstack/react-query';
 import * as texts from '../texts/index.ts';
 import { ApiError } from './api-error.ts';
-import { type ApiRequest, call, nextCursorOf, openStream, queryOfLink, readError, send } from './client.ts';
+import {
+  type ApiRequest,
+  call,
+  nextCursorOf,
+  openStream,
+  queryOfLink,
+  readError,
+  send,
+  timeLimitMs,
+} from './client.ts';
+import { recordNoAnswer } from './connection.ts';
 import { commonHeaders, leadListRequest } from './first-requests.ts';
 
 /** The maximum number of changes in one response: the maximum of the service. */
@@ -329,14 +339,37 @@ function uploadCsv<Answer>(
     request.open('POST', `/api${path}`);
     const headers = { ...commonHeaders(), 'content-type': 'text/csv', 'idempotency-key': idempotencyKey };
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
-    request.upload.addEventListener('progress', ({ loaded }) => onSent(loaded));
+    // The time limit is for each part of the upload. The import itself can take longer, and can be canceled.
+    let isStalled = false;
+    const stall = () => {
+      isStalled = true;
+      recordNoAnswer();
+      request.abort();
+    };
+    let limit = setTimeout(stall, timeLimitMs);
+    request.upload.addEventListener('progress', ({ loaded }) => {
+      clearTimeout(limit);
+      limit = setTimeout(stall, timeLimitMs);
+      onSent(loaded);
+    });
+    request.upload.addEventListener('load', () => clearTimeout(limit));
+    request.addEventListener('loadend', () => clearTimeout(limit));
     request.addEventListener('load', () => {
       const { status, responseText } = request;
       if (status === 200) resolve(JSON.parse(responseText) as Answer);
       else void readError(path, new Response(responseText, { status })).then(reject);
     });
-    request.addEventListener('error', () => reject(new ApiError(0, texts.common.unreachable)));
-    request.addEventListener('abort', () => reject(new DOMException('Cancelled', 'AbortError')));
+    request.addEventListener('error', () => {
+      recordNoAnswer();
+      reject(new ApiError(0, texts.common.unreachable));
+    });
+    request.addEventListener('abort', () =>
+      reject(
+        isStalled
+          ? new ApiError(0, texts.common.noAnswer, [], 'no_answer')
+          : new DOMException('Cancelled', 'AbortError'),
+      ),
+    );
     signal.addEventListener('abort', () => request.abort());
     request.send(body);
   });

@@ -3,6 +3,7 @@ import {
   Box,
   Burger,
   Group,
+  Loader,
   Menu,
   NavLink,
   Text,
@@ -10,10 +11,11 @@ import {
   useMantineColorScheme,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useLayoutEffect, useRef } from 'react';
 import { account, meQuery } from '../api/account.ts';
+import { showFailure } from './failure-notice.tsx';
 import * as texts from '../texts/index.ts';
 import { Brand } from './brand.tsx';
 import { ConnectionBanner, useOnline } from './connection-banner.tsx';
@@ -201,17 +203,20 @@ function UserMenu({ name, email }: { name: string; email: string }) {
   const [density, setDensity] = useDensity();
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const signOut = async () => {
-    await account('/sign-out');
-    await navigate({ to: '/sign-in' });
-    queryClient.clear();
-  };
+  const signOut = useMutation({
+    mutationFn: () => account('/sign-out'),
+    async onSuccess() {
+      await navigate({ to: '/sign-in' });
+      queryClient.clear();
+    },
+    onError: (error) => showFailure(error, () => signOut.mutate()),
+  });
   return (
     <Menu position="bottom-end" width={240} withinPortal>
       <Menu.Target>
-        <UnstyledButton aria-label={`${t.userMenu}: ${name}`}>
+        <UnstyledButton aria-label={`${t.userMenu}: ${name}`} aria-busy={signOut.isPending}>
           <Group gap={4} wrap="nowrap">
-            <IconUserCircle size={22} aria-hidden />
+            {signOut.isPending ? <Loader size={22} /> : <IconUserCircle size={22} aria-hidden />}
             <IconChevronDown size={14} aria-hidden />
           </Group>
         </UnstyledButton>
@@ -228,7 +233,7 @@ function UserMenu({ name, email }: { name: string; email: string }) {
         <Menu.Item component={Link} to="/profile" leftSection={<IconUserCircle size={16} aria-hidden />}>
           {t.profile}
         </Menu.Item>
-        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => void signOut()}>
+        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => signOut.mutate()}>
           {t.signOut}
         </Menu.Item>
         <Menu.Divider />

@@ -211,6 +211,7 @@ export const leads = {
   changed: (count: number, status: string) => `${leadsOf(count)} marked as ${status}`,
   undo: 'Undo',
   notSent: 'This change was not sent, because the server did not answer the change before it.',
+  notSaved: (name: string, message: string) => `A change of ${name} was not saved. ${message}`,
   undone: (count: number) => `Undone for ${leadsOf(count)}`,
   undoReason: 'Undone',
   refusedTitle: (count: number) => `${leadsOf(count)} could not be changed`,

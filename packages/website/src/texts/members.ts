@@ -16,6 +16,9 @@ export const members = {
   ownerLead:
     'Owners have all rights. They see all leads and credentials, and they can remove every member, also you.',
   ownRoleTitle: (role: string) => `Change your own role to ${role}?`,
+  otherRoleTitle: (name: string, role: string) => `Change ${name} from Owner to ${role}?`,
+  otherRoleLead: (name: string) =>
+    `${name} loses the rights of an owner at once. Only an owner can give them back.`,
   ownRoleLead: 'You lose the rights of an owner at once. Only another owner can give them back.',
   changeRole: 'Change the role',
   remove: 'Remove',

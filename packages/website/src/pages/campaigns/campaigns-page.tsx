@@ -82,7 +82,9 @@ export function CampaignsPage() {
       ) : (
         <Stack gap="xl">
           <Stack component="section" gap="xs" miw={0} aria-label={t.title}>
-            {change.isError && <ErrorNotice error={change.error} />}
+            {change.isError && (
+              <ErrorNotice error={change.error} onRetry={() => change.mutate(change.variables)} />
+            )}
             <Campaigns
               campaigns={campaigns}
               archived={archived}
@@ -94,7 +96,12 @@ export function CampaignsPage() {
               onDropPage={(id, { code }) => changePage({ id, campaignCode: code })}
             />
           </Stack>
-          <LandingPages campaigns={campaigns} isManaging={isManaging} onChange={changePage} />
+          <LandingPages
+            campaigns={campaigns}
+            isManaging={isManaging}
+            pending={change.isPending ? change.variables : undefined}
+            onChange={changePage}
+          />
         </Stack>
       )}
       {asked !== undefined && (

@@ -1,4 +1,4 @@
-import { Alert, Badge, Box, Button, Group, Select, Stack, Text, Title } from '@mantine/core';
+import { Alert, Badge, Box, Button, Group, Loader, Select, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { CampaignView, LandingPageView } from '@leads/core/campaign';
@@ -26,6 +26,8 @@ export type LandingPageChange = { readonly id: string } & (
 interface LandingPagesProps {
   readonly campaigns: readonly CampaignView[];
   readonly isManaging: boolean;
+  /** The change that the service has not confirmed. */
+  readonly pending: LandingPageChange | undefined;
   readonly onChange: (change: LandingPageChange) => void;
 }
 
@@ -170,6 +172,7 @@ function Pages({
   pages,
   campaigns,
   isManaging,
+  pending,
   onChange,
 }: LandingPagesProps & { label: string; pages: readonly LandingPageView[] }) {
   const choices = landingPageCampaigns(campaigns);
@@ -178,6 +181,8 @@ function Pages({
     if (campaignCode === undefined) return t.unmapped;
     return isArchived ? t.archivedCode(campaignCode) : campaignCode;
   };
+  const shownCode = ({ id, campaignCode = '' }: LandingPageView) =>
+    pending?.id === id && 'campaignCode' in pending ? pending.campaignCode : campaignCode;
   const choicesFor = ({ campaignCode }: LandingPageView) =>
     campaignCode === undefined || choices.some(({ value }) => value === campaignCode)
       ? choices
@@ -212,6 +217,7 @@ function Pages({
                     size="xs"
                     variant="default"
                     aria-label={action}
+                    loading={pending?.id === page.id}
                     onClick={() => onChange({ id: page.id, ...change })}
                   >
                     {text}
@@ -226,7 +232,9 @@ function Pages({
                   clearable
                   placeholder={t.noCampaign}
                   data={choicesFor(page)}
-                  value={page.campaignCode ?? null}
+                  value={shownCode(page) || null}
+                  aria-busy={pending?.id === page.id}
+                  {...(pending?.id === page.id && { readOnly: true, rightSection: <Loader size={14} /> })}
                   onChange={(code) => onChange({ id: page.id, campaignCode: code ?? '' })}
                 />
               </Group>

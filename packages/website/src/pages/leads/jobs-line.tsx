@@ -5,6 +5,7 @@ import type { LeadJob } from '@leads/core/lead';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { cancelJob, jobsQuery } from '../../api/jobs.ts';
 import { invalidateCounts } from '../../api/leads.ts';
+import { ErrorNotice } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { describeJob } from './describe-job.ts';
 import { UndoJobButton } from './undo-job-button.tsx';
@@ -60,6 +61,7 @@ export function JobsLine({ jobs, role }: { jobs: readonly LeadJob[]; role: Membe
           </Group>
         );
       })}
+      {cancel.isError && <ErrorNotice error={cancel.error} onRetry={() => cancel.mutate(cancel.variables)} />}
       {ended.map((job) => (
         <Alert
           key={job.id}

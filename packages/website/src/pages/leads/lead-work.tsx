@@ -1,5 +1,5 @@
 import type { MemberView } from '@leads/core/workspace';
-import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
+import { Button, Group, Loader, NativeSelect, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { LeadVersion } from '../../api/leads.ts';
 import { assigneeOptions } from '../../shell/member-options.ts';
@@ -24,6 +24,7 @@ export function LeadWork({ found, members }: { found: LeadVersion; members: read
   if (assigneeId !== '' && !options.some(({ value }) => value === assigneeId)) {
     options.push({ value: assigneeId, label: `${assigneeId.slice(0, 8)}…` });
   }
+  const isAssigning = save.isPending && save.variables.assigneeId !== undefined;
   const saveCallback = (value: string) =>
     save.mutate({ callbackAt: value === '' ? '' : new Date(value).toISOString() });
   return (
@@ -31,9 +32,12 @@ export function LeadWork({ found, members }: { found: LeadVersion; members: read
       <NativeSelect
         size="xs"
         label={t.assignee}
-        value={assigneeId}
+        value={save.isPending ? (save.variables.assigneeId ?? assigneeId) : assigneeId}
+        // Not disabled, because that would remove the focus.
+        aria-busy={isAssigning}
+        {...(isAssigning && { rightSection: <Loader size={14} /> })}
         data={[{ value: '', label: t.unassigned }, ...options]}
-        onChange={(event) => save.mutate({ assigneeId: event.currentTarget.value })}
+        onChange={(event) => !save.isPending && save.mutate({ assigneeId: event.currentTarget.value })}
       />
       <form
         onSubmit={(event) => {
@@ -51,18 +55,23 @@ export function LeadWork({ found, members }: { found: LeadVersion; members: read
             onChange={(event) => setDraft(event.currentTarget.value)}
           />
           {isUnsaved && (
-            <Button type="submit" size="xs" loading={save.isPending}>
+            <Button type="submit" size="xs" loading={save.isPending && !isAssigning}>
               {t.saveCallback}
             </Button>
           )}
           {!isUnsaved && stored !== '' && (
-            <Button size="xs" variant="default" loading={save.isPending} onClick={() => saveCallback('')}>
+            <Button
+              size="xs"
+              variant="default"
+              loading={save.isPending && !isAssigning}
+              onClick={() => saveCallback('')}
+            >
               {t.removeCallback}
             </Button>
           )}
         </Group>
       </form>
-      {save.isError && <ErrorNotice error={save.error} />}
+      {save.isError && <ErrorNotice error={save.error} onRetry={() => save.mutate(save.variables)} />}
     </Section>
   );
 }

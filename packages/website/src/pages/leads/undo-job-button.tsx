@@ -1,9 +1,9 @@
-import { Button } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
+import { Button, Loader } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { MemberRole } from '@leads/core/credential';
 import type { LeadJob } from '@leads/core/lead';
 import { jobsQuery, undoJob } from '../../api/jobs.ts';
+import { showFailure } from '../../shell/failure-notice.tsx';
 import * as texts from '../../texts/index.ts';
 import { describeJob } from './describe-job.ts';
 
@@ -14,13 +14,14 @@ export function UndoJobButton({ job, role }: { job: LeadJob; role: MemberRole })
   const queryClient = useQueryClient();
   const undo = useMutation({
     mutationFn: undoJob,
-    onError: (error) => notifications.show({ color: 'red', message: error.message }),
+    onError: (error, id) => showFailure(error, () => undo.mutate(id)),
     onSettled: () => queryClient.invalidateQueries({ queryKey: jobsQuery.queryKey }),
   });
-  const { id, state, status, changed, undoes, undoneBy } = job;
+  const { id: jobId, state, status, changed, undoes, undoneBy } = job;
   if (state === 'running' || changed === 0 || undoes !== undefined) return null;
   if (status === 'Paid' && role !== 'owner') return null;
-  const isStarted = undoneBy !== undefined || undo.isPending;
+  const isStarted = undoneBy !== undefined;
+  const isInert = isStarted || undo.isPending;
   const label = isStarted ? t.undoStarted : t.undo;
   return (
     <Button
@@ -28,9 +29,11 @@ export function UndoJobButton({ job, role }: { job: LeadJob; role: MemberRole })
       variant="default"
       aria-label={`${label}: ${describeJob(job)}`}
       // A disabled button would lose the focus of the keyboard.
-      {...(isStarted && { 'data-disabled': true })}
-      aria-disabled={isStarted}
-      onClick={() => !isStarted && undo.mutate(id)}
+      {...(isInert && { 'data-disabled': true })}
+      aria-disabled={isInert}
+      aria-busy={undo.isPending}
+      {...(undo.isPending && { leftSection: <Loader size={14} /> })}
+      onClick={() => !isInert && undo.mutate(jobId)}
     >
       {label}
     </Button>

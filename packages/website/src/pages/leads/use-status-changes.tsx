@@ -1,4 +1,3 @@
-import { Button, Group, Text } from '@mantine/core';
 import { randomId } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -14,6 +13,7 @@ import {
   type StatusResult,
   undoAssignment,
 } from '../../api/leads.ts';
+import { Actionable, showFailure } from '../../shell/failure-notice.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import * as texts from '../../texts/index.ts';
 import { commonStatuses, findTransitionsOf, statusOf } from './lead-status.ts';
@@ -168,35 +168,44 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
   };
 
   /** Shows the result of a change, and offers to undo it. */
-  const finish = (message: string, undoChange: Done['undo']) => {
+  const finish = (message: string, undoDone: Done['undo']) => {
     if (last.current !== undefined) notifications.hide(last.current.notice);
-    const done = { notice: randomId(), undo: undoChange };
+    const done = { notice: randomId(), undo: undoDone };
     last.current = done;
     notifications.show({
       id: done.notice,
       autoClose: undoMs,
       message:
-        undoChange === undefined ? (
+        undoDone === undefined ? (
           message
         ) : (
-          <Actionable text={message} action={t.undo} onAction={() => undo.mutate(done)} />
+          <Actionable text={message} action={t.undo} onAction={() => undoChange(done)} />
         ),
     });
   };
 
   const undo = useMutation({
     scope,
-    async mutationFn(chosen: Done | undefined) {
+    async mutationFn({ chosen, earlierUnanswered }: { chosen: Done | undefined; earlierUnanswered: number }) {
+      // Like a change, it is not sent late.
+      if (earlierUnanswered < unanswered.current) throw new ApiError(0, t.notSent);
       // Read when the undo starts: a change that is still in progress is the last one by then.
       const done = chosen ?? last.current;
       if (done?.undo === undefined) return 0;
       if (done === last.current) last.current = undefined;
       notifications.hide(done.notice);
-      return done.undo();
+      try {
+        return await done.undo();
+      } catch (error) {
+        last.current ??= done;
+        throw error;
+      }
     },
     onSuccess: (count) => count > 0 && notifications.show({ message: t.undone(count) }),
-    onError: (error) => notifications.show({ color: 'red', message: error.message }),
+    onError: (error, { chosen }) => showFailure(error, () => undoChange(chosen)),
   });
+  const undoChange = (chosen: Done | undefined) =>
+    undo.mutate({ chosen, earlierUnanswered: unanswered.current });
 
   const run = useMutation({
     scope,
@@ -223,21 +232,7 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
       if (isUnanswered) unanswered.current += 1;
       // An open dialog shows the error itself.
       if (prompt?.leads === requested.leads) return;
-      const notice = randomId();
-      const retry = () => {
-        notifications.hide(notice);
-        send(requested);
-      };
-      notifications.show({
-        id: notice,
-        color: 'red',
-        autoClose: isUnanswered ? false : undoMs,
-        message: isUnanswered ? (
-          <Actionable text={error.message} action={texts.common.retry} onAction={retry} />
-        ) : (
-          error.message
-        ),
-      });
+      showFailure(error, () => send(requested));
     },
   });
   const send = (change: Omit<Requested, 'earlierUnanswered'>) =>
@@ -275,7 +270,7 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
       // All leads had the assignee already.
       finish(t.assigned(changed.length), changeIds.length === 0 ? undefined : undoAssigned);
     },
-    undo: () => undo.mutate(undefined),
+    undo: () => undoChange(undefined),
     pending,
     isDialogOpen: prompt !== undefined || refusals.length > 0,
     dialogs: (
@@ -302,18 +297,6 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
       </>
     ),
   };
-}
-
-/** The text of a notification with a button. */
-function Actionable({ text, action, onAction }: { text: string; action: string; onAction: () => void }) {
-  return (
-    <Group justify="space-between" wrap="nowrap">
-      <Text size="sm">{text}</Text>
-      <Button size="compact-sm" variant="light" flex="none" onClick={onAction}>
-        {action}
-      </Button>
-    </Group>
-  );
 }
 
 function refusalOf({ id, name }: Lead, result: StatusResult | undefined): Refusal {

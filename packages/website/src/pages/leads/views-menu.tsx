@@ -1,4 +1,4 @@
-import { Button, Menu } from '@mantine/core';
+import { Button, Loader, Menu } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
@@ -7,6 +7,7 @@ import type { NewSavedView, SavedView } from '@leads/core/lead';
 import { useState } from 'react';
 import { updateView, viewsQuery } from '../../api/views.ts';
 import { IconBookmark, IconPencil, IconPlus } from '../../shell/icons.tsx';
+import { showFailure } from '../../shell/failure-notice.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import * as texts from '../../texts/index.ts';
 
@@ -43,8 +44,9 @@ export function ViewsMenu({
       notifications.show({ message: t.viewSaved(saved.name) });
       onOpen(saved);
     },
-    onError: (error) => notifications.show({ color: 'red', message: error.message }),
+    onError: (error, failed) => showFailure(error, () => save.mutate(failed)),
   });
+  const icon = save.isPending ? <Loader size={16} /> : <IconBookmark size={16} aria-hidden />;
   const groups = [
     [t.sharedViews, views.filter(({ shared }) => shared)],
     [t.ownViews, views.filter(({ shared }) => !shared)],
@@ -61,9 +63,10 @@ export function ViewsMenu({
             flex="none"
             px={isNarrow ? 6 : 'sm'}
             aria-label={view === undefined ? t.views : `${t.views}: ${label}`}
-            {...(!isNarrow && { leftSection: <IconBookmark size={16} aria-hidden /> })}
+            aria-busy={save.isPending}
+            {...(!isNarrow && { leftSection: icon })}
           >
-            {isNarrow ? <IconBookmark size={16} aria-hidden /> : label}
+            {isNarrow ? icon : label}
           </Button>
         </Menu.Target>
         <Menu.Dropdown mah="60dvh" style={{ overflowY: 'auto' }}>
@@ -90,7 +93,9 @@ export function ViewsMenu({
           {view !== undefined && (
             <>
               {isChanged && (
-                <Menu.Item onClick={() => save.mutate(view)}>{t.saveChanges(view.name)}</Menu.Item>
+                <Menu.Item onClick={() => !save.isPending && save.mutate(view)}>
+                  {t.saveChanges(view.name)}
+                </Menu.Item>
               )}
               <Menu.Item leftSection={<IconPencil size={16} aria-hidden />} onClick={() => setDialog('edit')}>
                 {t.editView(view.name)}

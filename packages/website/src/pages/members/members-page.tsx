@@ -1,7 +1,7 @@
 import type { OwnWorkspace } from '@leads/core/account';
 import type { MemberRole } from '@leads/core/credential';
 import type { MemberView } from '@leads/core/workspace';
-import { Alert, Badge, Select, Stack, Text } from '@mantine/core';
+import { Alert, Badge, Loader, Select, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { meQuery } from '../../api/account.ts';
 import { changeRole, leaveWorkspace, membersQuery, removeMember } from '../../api/members.ts';
@@ -76,6 +76,12 @@ function LeaveButton({ workspace }: { workspace: OwnWorkspace }) {
   );
 }
 
+/** A new role of a member. */
+interface Asked {
+  readonly member: MemberView;
+  readonly role: MemberRole;
+}
+
 function Members({ workspace }: { workspace: OwnWorkspace }) {
   const queryClient = useQueryClient();
   const { user } = useSuspenseQuery(meQuery).data;
@@ -86,14 +92,25 @@ function Members({ workspace }: { workspace: OwnWorkspace }) {
     // The members are reloaded: a rejected change must not be shown, and a new role changes the user's permissions.
     onSettled: () => queryClient.invalidateQueries(),
   });
-  /** A change of a role that gives or takes all rights, until it is confirmed. */
-  const [asked, setAsked] = useState<{ readonly member: MemberView; readonly role: MemberRole }>();
+  /** A change that gives or takes the rights of an owner, until it is confirmed. */
+  const [asked, setAsked] = useState<Asked>();
   if (error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (members === undefined) return <PendingPage />;
   const owners = members.filter(({ role }) => role === 'owner').length;
 
+  const titleOf = ({ member, role }: Asked) => {
+    if (role === 'owner') return t.ownerTitle(member.name);
+    return member.userId === user.id
+      ? t.ownRoleTitle(roles[role])
+      : t.otherRoleTitle(member.name, roles[role]);
+  };
+  const leadOf = ({ member, role }: Asked) => {
+    if (role === 'owner') return t.ownerLead;
+    return member.userId === user.id ? t.ownRoleLead : t.otherRoleLead(member.name);
+  };
   const roleOf = (member: MemberView, isOnlyOwner: boolean) => {
     if (!isOwner || isOnlyOwner) return <Badge variant="default">{roles[member.role]}</Badge>;
+    const isPending = change.isPending && change.variables.id === member.id;
     return (
       <Select
         aria-label={t.roleOf(member.name)}
@@ -101,12 +118,14 @@ function Members({ workspace }: { workspace: OwnWorkspace }) {
         w={130}
         allowDeselect={false}
         data={roleChoices}
-        value={change.isPending && change.variables.id === member.id ? change.variables.role : member.role}
+        value={isPending ? change.variables.role : member.role}
         // Not disabled, because that would remove the focus.
         readOnly={change.isPending}
+        aria-busy={isPending}
+        {...(isPending && { rightSection: <Loader size={14} /> })}
         onChange={(role) => {
           if (role === null) return;
-          if (role === 'owner' || member.userId === user.id) setAsked({ member, role });
+          if (role === 'owner' || member.role === 'owner') setAsked({ member, role });
           else change.mutate({ id: member.id, role });
         }}
       />
@@ -114,15 +133,17 @@ function Members({ workspace }: { workspace: OwnWorkspace }) {
   };
   return (
     <Stack gap="xs">
-      {change.isError && <ErrorNotice error={change.error} />}
+      {change.isError && asked === undefined && (
+        <ErrorNotice error={change.error} onRetry={() => change.mutate(change.variables)} />
+      )}
       {asked !== undefined && (
         <ConfirmDialog
-          title={asked.role === 'owner' ? t.ownerTitle(asked.member.name) : t.ownRoleTitle(roles[asked.role])}
+          title={titleOf(asked)}
           action={t.changeRole}
           onConfirm={() => change.mutateAsync({ id: asked.member.id, role: asked.role })}
           onClose={() => setAsked(undefined)}
         >
-          <Text size="sm">{asked.role === 'owner' ? t.ownerLead : t.ownRoleLead}</Text>
+          <Text size="sm">{leadOf(asked)}</Text>
         </ConfirmDialog>
       )}
       <RecordList label={t.title}>

@@ -1,0 +1,335 @@
+import { randomUUID } from 'node:crypto';
+import type { Locator, Page, Request } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { chooseItem } from './by-keyboard.ts';
+import { openWebsite, type SignedInPage, type Website } from './website.ts';
+
+let website: Website;
+beforeAll(async () => {
+  website = await openWebsite();
+}, 400_000);
+afterEach(() => website.closePages());
+afterAll(() => website?.[Symbol.asyncDispose]());
+
+const timeout = 180_000;
+
+/** What an action of a page has to show while the service does not answer. */
+interface Action {
+  readonly name: string;
+  /** The method and the path of the request. */
+  readonly request: string;
+  /** Opens the page, and does everything before the last click. @returns what the last click needs. */
+  readonly open: (opened: Opened) => Promise<Click>;
+}
+interface Opened extends SignedInPage {
+  readonly leadId: string;
+  /** The name of another member, who is a manager. */
+  readonly colleague: string;
+}
+interface Click {
+  /** Starts the action. */
+  readonly start: () => Promise<unknown>;
+  /** The element that is marked as pending. */
+  readonly pending: Locator;
+  /** The button that tries it again. The default is the pending button. */
+  readonly retry?: Locator;
+  /** What appears once the action is stored. */
+  readonly done: Locator;
+}
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
+/** The last one, because the banner above the page can have one, too. */
+const tryAgain = (page: Page) => page.getByRole('alert').getByRole('button', { name: 'Try again' }).last();
+const panelOf = (page: Page) => page.getByRole('dialog', { name: 'Lead', exact: true });
+/** A form whose button is pending, and tries it again. */
+const form = (submit: Locator, done: Locator): Click => ({
+  start: () => submit.click(),
+  pending: submit,
+  done,
+});
+
+const actions: readonly Action[] = [
+  {
+    name: 'a note',
+    request: 'POST /order/leads/*/notes',
+    async open({ page, leadId }) {
+      await page.goto(`/leads?lead=${leadId}`);
+      await panelOf(page).getByLabel('New note').fill('Call after six');
+      return form(
+        button(page, 'Add the note'),
+        panelOf(page).getByRole('list', { name: 'Notes' }).getByText('Call after six'),
+      );
+    },
+  },
+  {
+    name: 'an assignee',
+    request: 'PATCH /order/leads/*',
+    async open({ page, leadId, member }) {
+      await page.goto(`/leads?lead=${leadId}`);
+      const select = panelOf(page).getByLabel('Assignee');
+      await select.getByRole('option').nth(1).waitFor({ state: 'attached' });
+      return {
+        start: () => select.selectOption(member.userId),
+        pending: select,
+        retry: tryAgain(page),
+        done: panelOf(page).getByText('Assignee: empty to'),
+      };
+    },
+  },
+  {
+    name: 'a call-back',
+    request: 'PATCH /order/leads/*',
+    async open({ page, leadId }) {
+      await page.goto(`/leads?lead=${leadId}`);
+      await panelOf(page).getByLabel('Call-back').fill('2026-01-31T09:30');
+      return form(button(page, 'Save the call-back'), button(page, 'Remove the call-back'));
+    },
+  },
+  {
+    name: 'an edit of a lead',
+    request: 'PATCH /order/leads/*',
+    async open({ page, leadId }) {
+      await page.goto(`/leads?lead=${leadId}`);
+      await panelOf(page).getByRole('button', { name: 'Edit', exact: true }).click();
+      await panelOf(page).getByLabel('City').fill('London');
+      return form(
+        panelOf(page).getByRole('button', { name: 'Save', exact: true }),
+        panelOf(page).getByText('City: empty to London'),
+      );
+    },
+  },
+  {
+    name: 'an assignment of a selection',
+    request: 'POST /order/leads/assignment',
+    async open({ page, colleague }) {
+      await page.goto('/leads');
+      await page.getByLabel('Select all loaded leads').check();
+      await page.getByRole('toolbar').getByRole('button', { name: 'Assign' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Assignee').selectOption({ label: colleague });
+      return form(dialog.getByRole('button', { name: 'Assign' }), page.getByText(/leads assigned/));
+    },
+  },
+  {
+    name: 'a job for all leads that match',
+    request: 'POST /jobs',
+    async open({ page }) {
+      await page.goto('/leads?status=OnHold');
+      await page.getByLabel('Select all loaded leads').check();
+      await page.getByRole('button', { name: /^Select all .* that match$/ }).click();
+      await page.getByRole('toolbar').getByRole('button', { name: 'Mark as Approved' }).click();
+      const submit = page.getByRole('dialog').getByRole('button', { name: 'Mark as Approved' });
+      return form(submit, page.getByText(/leads marked as Approved/).last());
+    },
+  },
+  {
+    name: 'a saved view',
+    request: 'POST /views',
+    async open({ page }) {
+      await page.goto('/leads?status=Approved');
+      await page.getByRole('columnheader').first().waitFor();
+      await chooseItem(page, 'Views', 'Save as a new view');
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name').fill('Approved ones');
+      return form(dialog.getByRole('button', { name: 'Save' }), button(page, 'Views: Approved ones'));
+    },
+  },
+  {
+    name: 'an import',
+    request: 'POST /order/leads/import',
+    async open({ page }) {
+      await page.goto('/leads');
+      await page.getByRole('columnheader').first().waitFor();
+      await chooseItem(page, 'More actions', 'Import a CSV file');
+      await page.locator('input[type="file"]').setInputFiles({
+        name: 'leads.csv',
+        mimeType: 'text/csv',
+        buffer: Buffer.from('name,phone\nImported Person,+44 20 7946 0958\n'),
+      });
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('combobox', { name: 'Campaign for these leads' }).click();
+      await page.getByRole('option', { name: 'DEMO' }).click();
+      return {
+        start: () => button(page, 'Import').click(),
+        pending: dialog.getByRole('progressbar'),
+        retry: dialog.getByRole('button', { name: /again$/ }),
+        done: page.getByRole('table', { name: 'Import report' }),
+      };
+    },
+  },
+  {
+    name: 'a new campaign',
+    request: 'POST /campaigns',
+    async open({ page }) {
+      await page.goto('/campaigns');
+      await button(page, 'New campaign').click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name').fill('Spring');
+      await dialog.getByLabel('Code').fill('SPRING');
+      return form(dialog.getByRole('button', { name: 'Create' }), page.getByText('SPRING', { exact: true }));
+    },
+  },
+  {
+    name: 'the mapping of a landing page',
+    request: 'PATCH /landing-pages/*',
+    async open({ page }) {
+      await page.goto('/campaigns');
+      const select = page.getByRole('combobox', { name: 'Campaign of spring-offer' });
+      await select.click();
+      return {
+        start: () => page.getByRole('option', { name: 'DEMO' }).click(),
+        pending: select,
+        retry: tryAgain(page),
+        done: page.getByRole('list', { name: 'Mapped' }).getByText('spring-offer'),
+      };
+    },
+  },
+  {
+    name: 'the role of a member',
+    request: 'POST /auth/organization/update-member-role',
+    async open({ page, colleague }) {
+      await page.goto('/members');
+      const select = page.getByRole('combobox', { name: `Role of ${colleague}` });
+      await select.click();
+      return {
+        start: () => page.getByRole('option', { name: 'Publisher' }).click(),
+        pending: select,
+        retry: tryAgain(page),
+        done: page.locator(`input[aria-label="Role of ${colleague}"][value="Publisher"][aria-busy="false"]`),
+      };
+    },
+  },
+  {
+    name: 'the removal of a member',
+    request: 'POST /auth/organization/remove-member',
+    async open({ page, colleague }) {
+      await page.goto('/members');
+      await button(page, `Remove ${colleague}`).click();
+      return form(
+        page.getByRole('dialog').getByRole('button', { name: 'Remove' }),
+        page.locator(`main:not(:has-text("${colleague}"))`),
+      );
+    },
+  },
+  {
+    name: 'an API key',
+    request: 'POST /api-keys',
+    async open({ page }) {
+      await page.goto('/profile');
+      await button(page, 'Create an API key').click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name').fill('Shop');
+      return form(dialog.getByRole('button', { name: 'Create' }), page.getByLabel(/^Secret of /));
+    },
+  },
+  {
+    name: 'the name of the user',
+    request: 'POST /auth/update-user',
+    async open({ page }) {
+      await page.goto('/profile?tab=account');
+      await page.getByRole('textbox', { name: 'Your name' }).fill('Grace Hopper');
+      return form(button(page, 'Save').first(), page.getByText('Saved').first());
+    },
+  },
+  {
+    name: 'a webhook',
+    request: 'POST /webhooks',
+    async open({ page }) {
+      await page.goto('/integrations');
+      await button(page, 'New webhook').click();
+      const dialog = page.getByRole('dialog', { name: 'New webhook' });
+      await dialog.getByLabel('URL').fill('https://hooks.example.com/leads');
+      return form(dialog.getByRole('button', { name: 'Create' }), button(page, 'I have stored it'));
+    },
+  },
+  {
+    name: 'a status alias',
+    request: 'PUT /status-aliases',
+    async open({ page }) {
+      await page.goto('/integrations');
+      await button(page, 'New status alias').click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Alias').fill('fake');
+      return form(dialog.getByRole('button', { name: 'Create' }), button(page, 'Edit the status alias fake'));
+    },
+  },
+  {
+    name: 'a sign-out',
+    request: 'POST /auth/sign-out',
+    async open({ page }) {
+      await page.goto('/overview');
+      const menu = button(page, /^Your account/);
+      await menu.click();
+      return {
+        start: () => page.getByRole('menuitem', { name: 'Sign out' }).click(),
+        pending: menu,
+        retry: tryAgain(page),
+        done: page.getByRole('heading', { name: 'Sign in' }),
+      };
+    },
+  },
+];
+
+test('each action that changes data is marked as pending, ends after 20 s, can be tried again, and is never sent later', {
+  timeout,
+}, async () => {
+  const signedIn = await website.openSignedIn();
+  const { page, workspace, member } = signedIn;
+  const email = `${randomUUID()}@example.com`;
+  const { userId } = await workspace.addMember('manager', { email });
+  const colleague = 'Ada Colleague';
+  await website.fixture.sql('UPDATE "user" SET name = $2 WHERE id = $1', [userId, colleague]);
+  await website.fixture.campaigns.addLandingPages([{ workspaceId: workspace.id, name: 'spring-offer' }]);
+  const leads = Array.from({ length: 250 }, () => workspace.lead(member));
+  await website.fixture.leads.insert(leads);
+  const opened: Opened = { ...signedIn, leadId: leads[0]?.id ?? '', colleague };
+  await page.clock.install();
+  const banner = page.getByRole('alert').filter({ hasText: 'There is no connection to the server' });
+  const isPending = (element: Locator) =>
+    element.evaluate(
+      (each) =>
+        each.closest('[data-loading="true"], [aria-busy="true"]') !== null ||
+        each.getAttribute('role') === 'progressbar',
+    );
+
+  for (const { name, request, open } of actions) {
+    const [method, path = ''] = request.split(' ');
+    const isOfAction = ({ pathname }: URL) =>
+      new RegExp(`^/api(/console)?${path.replaceAll('*', '[^/]+')}$`).test(pathname);
+    /** The number of requests that the action has sent. */
+    let sent = 0;
+    const count = (each: Request) => {
+      if (each.method() === method && isOfAction(new URL(each.url()))) sent += 1;
+    };
+    page.on('request', count);
+    await page.route(isOfAction, (route) =>
+      route.request().method() === method ? undefined : route.fallback(),
+    );
+    const { start, pending, retry = pending, done } = await open(opened);
+
+    await start();
+    await expect.poll(() => sent, { message: name }).toBe(1);
+    expect(await isPending(pending), name).toBe(true);
+    await page.clock.fastForward(21_000);
+    await page.getByText('The server did not answer within 20 seconds').first().waitFor();
+    await retry.waitFor();
+
+    await page.unroute(isOfAction);
+    await page.context().setOffline(true);
+    await banner.waitFor();
+    await retry.click();
+    await page.getByText('The server cannot be reached').first().waitFor();
+    const tried = sent;
+    await page.context().setOffline(false);
+    await banner.waitFor({ state: 'detached' });
+    // The requests that were due when the connection returned are sent before the response to this request.
+    await page.clock.fastForward(10_000);
+    await page.evaluate(() => fetch('/icon.svg').then(() => undefined));
+    expect(sent, name).toBe(tried);
+
+    await retry.click();
+    await done.first().waitFor();
+    expect(sent, name).toBe(tried + 1);
+    page.off('request', count);
+  }
+});
