@@ -66,7 +66,12 @@ test('GET /attention lists what a member can mend, and nothing of other workspac
   const { member: owner, visitor: asOwner } = await signInAs(crm.service, workspace, 'owner');
   const { member: publisher, visitor: asPublisher } = await signInAs(crm.service, workspace, 'publisher');
   const stranger = await signInAs(crm.service, await crm.fixture.createWorkspace(), 'owner');
-  const nothing = { landingPages: { unmapped: 0, pending: 0, archived: 0 }, credentials: [], limited: [] };
+  const nothing = {
+    landingPages: { unmapped: 0, pending: 0, archived: 0 },
+    credentials: [],
+    limited: [],
+    rejected: [],
+  };
   for (const visitor of [asOwner, asPublisher, stranger.visitor]) {
     expect((await visitor.get('/attention')).json()).toEqual(nothing);
   }
@@ -103,6 +108,14 @@ test('GET /attention lists what a member can mend, and nothing of other workspac
   await expire((await workspace.addMember('manager')).apiKeyId, daysAgo(-30), daysAgo(1));
   await expire((await workspace.addMember('manager')).apiKeyId, soon, daysAgo(60));
 
+  // A key that expired long ago and is still sent, and one that was revoked on purpose.
+  const [stillUsed, revoked] = [
+    (await workspace.addMember('manager')).apiKeyId,
+    (await workspace.addMember('manager')).apiKeyId,
+  ];
+  for (const apiKeyId of [stillUsed, revoked]) await expire(apiKeyId, daysAgo(20), daysAgo(20));
+  await crm.fixture.sql('UPDATE api_key SET revoked_at = now() WHERE id = $1', [revoked]);
+
   // Requests of the last 24 hours, one of them without an error, and older ones.
   for (const [apiKeyId, status, at] of [
     [owner.apiKeyId, 429, daysAgo(0.5)],
@@ -110,6 +123,9 @@ test('GET /attention lists what a member can mend, and nothing of other workspac
     [owner.apiKeyId, 201, daysAgo(0.1)],
     [owner.apiKeyId, 429, daysAgo(2)],
     [publisher.apiKeyId, 429, daysAgo(2)],
+    [stillUsed, 401, daysAgo(0.5)],
+    [stillUsed, 401, daysAgo(2)],
+    [revoked, 401, daysAgo(0.5)],
   ] as const) {
     await crm.fixture.sql(
       `INSERT INTO api_request (api_key_id, at, id, workspace_id, service, method, route, status, duration_ms)
@@ -138,6 +154,7 @@ test('GET /attention lists what a member can mend, and nothing of other workspac
       credential(owner.apiKeyId, soon),
     ],
     limited: [limited],
+    rejected: [{ ...limited, id: stillUsed, requests: 1, member: expect.any(String) }],
   });
   // A publisher cannot change statuses or landing pages.
   const own = { ...nothing, credentials: [credential(publisher.apiKeyId, ended)] };

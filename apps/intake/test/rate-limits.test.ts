@@ -75,7 +75,7 @@ test('rejects a key beyond its quota with 429 and Retry-After', async () => {
   );
 });
 
-test('the request log has the requests of a key, also those beyond its quota and from other pages', async () => {
+test('the request log has the requests of a key, also those beyond its quota, from other pages and after its expiry', async () => {
   const apiKey = await browserKey();
   await send(limited, apiKey, {});
   await send(limited, apiKey, person, 'https://evil.example');
@@ -96,6 +96,23 @@ test('the request log has the requests of a key, also those beyond its quota and
     { ...route, status: 200, code: null },
     { ...route, status: 429, code: 'too_many_requests' },
   ]);
+  const expired = await browserKey();
+  await fixture.sql(
+    `UPDATE api_key SET created_at = '2026-01-01', expires_at = '2026-01-02' WHERE prefix = $1`,
+    [expired.slice(0, 11)],
+  );
+  expect((await send(limited, expired)).status).toBe(401);
+  const readExpired = () =>
+    fixture.sql(
+      'SELECT status, code FROM api_request JOIN api_key ON api_key.id = api_key_id WHERE prefix = $1',
+      [expired.slice(0, 11)],
+    );
+  await vi.waitFor(
+    async () => expect(await readExpired()).toEqual([{ status: 401, code: 'unauthenticated' }]),
+    {
+      timeout: 15_000,
+    },
+  );
   const usage = await fixture.sql(
     `SELECT success, client_errors, server_errors FROM api_usage
      JOIN api_key ON api_key.id = api_key_id WHERE prefix = $1`,

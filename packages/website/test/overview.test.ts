@@ -279,6 +279,23 @@ describe('the overview', () => {
        VALUES (gen_random_uuid(), $1, 'https://crm.example.com/hook', '{lead.created}', '{}', '{}', 'x', $2, 'failing')`,
       [workspace.id, daysAgo(1)],
     );
+    const otherKey = async (expiresAt: Date, status: number) => {
+      const { apiKeyId, userId } = await workspace.addMember('manager');
+      await website.fixture.sql(`UPDATE "user" SET name = $2 WHERE id = $1`, [userId, `User ${status}`]);
+      await website.fixture.sql(
+        `UPDATE api_key SET name = 'Shop', created_at = '2026-01-01', expires_at = $2, last_used_at = now() WHERE id = $1`,
+        [apiKeyId, expiresAt],
+      );
+      await website.fixture.sql(
+        `INSERT INTO api_request (api_key_id, at, id, workspace_id, service, method, route, status, duration_ms)
+         SELECT $1, now() - each * interval '1 minute', gen_random_uuid(), $2, 'intake', 'POST', '/api/v1/leads', $3, 1
+         FROM generate_series(5, 6) AS each`,
+        [apiKeyId, workspace.id, status],
+      );
+    };
+    await otherKey(daysAgo(-60), 429);
+    await otherKey(daysAgo(60), 401);
+    await otherKey(daysAgo(1), 200);
     await page.reload();
     const texts = () => attention.getByRole('listitem').allInnerTexts();
     await expect
@@ -287,17 +304,23 @@ describe('the overview', () => {
         '2 leads are on hold. The oldest arrived 3 days ago. Review them',
         '1 landing page has no campaign. Choose the campaign',
         'Webhook crm.example.com was disabled yesterday. See its deliveries',
+        'API key Shop of User 200 expired yesterday. Replace it',
         expect.stringMatching(/^Your API key .* expires in 2 days\. Replace it$/),
+        'API key Shop of User 401 has expired and is still used: 2 requests were rejected, the last 5 minutes ago. Create a new key for its client. See its requests',
+        'API key Shop of User 429 sends too fast: a rate limit rejected 2 requests, the last 5 minutes ago. See its requests',
       ]);
     await expectGoodEverywhere(page, 'overview-attention');
-    const mended = async (link: string, address: RegExp) => {
-      await attention.getByRole('link', { name: link }).click();
+    const mended = async (link: string, address: RegExp, of = attention) => {
+      await of.getByRole('link', { name: link }).click();
       await page.waitForURL(address);
       await page.goto('/overview');
     };
     await mended('Choose the campaign', /\/campaigns#landing-pages$/);
     await mended('See its deliveries', /\/webhooks\//);
-    await mended('Replace it', /\/developers$/);
+    const item = (text: string) => attention.getByRole('listitem').filter({ hasText: text });
+    await mended('Replace it', /\/developers$/, item('expires in 2 days'));
+    await mended('See its requests', /\/developers\?tab=requests&key=/, item('User 401'));
+    await mended('See its requests', /\/developers\?tab=requests&key=/, item('User 429'));
     await mended('Review them', /\/leads\?.*status=OnHold/);
   });
 

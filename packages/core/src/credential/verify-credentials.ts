@@ -90,6 +90,12 @@ export class CredentialVerifier {
     return found instanceof Promise ? found.then(principalOf) : principalOf(found);
   }
 
+  /** Returns the principal of an API key that {@link verifyApiKey} has just rejected because it has expired. */
+  findExpired(apiKey: string): Principal | undefined {
+    const key = this.#keys.getFresh(apiKey)?.found;
+    return key !== undefined && credentialState(key) === 'expired' ? key.principal : undefined;
+  }
+
   /**
    * Returns the address whose lookups of unknown keys are limited; undefined for a key that was found lately.
    *

@@ -1,4 +1,4 @@
-import type { AttentionStore, ExpiringCredential, LimitedKey } from '../overview/attention.ts';
+import type { AttentionStore, ExpiringCredential, RejectedKeyUse } from '../overview/attention.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import { iso } from './lead-tallies.ts';
@@ -8,6 +8,33 @@ const maxReadKeys = 200;
 
 /** Creates the store of what needs attention in Postgres. */
 export function createAttentionStore({ select }: Pick<Database, 'select'>): AttentionStore {
+  /** Lists keys with requests of a status. @param filter.keys selects the keys that are read first. */
+  const listKeys = (
+    { workspaceId, userId }: Parameters<AttentionStore['listLimited']>[0],
+    filter: {
+      readonly keys: Prisma.Sql;
+      readonly status: number;
+      readonly since: Date;
+      readonly limit: number;
+    },
+  ) =>
+    select<RejectedKeyUse>(
+      Prisma.sql`
+        SELECT api_key.id, api_key.name, user_id AS "userId", "user".name AS "userName", requests, last_at AS "lastAt"
+        FROM (
+          SELECT * FROM api_key
+          WHERE workspace_id = ${workspaceId}::uuid AND revoked_at IS NULL
+            AND (${userId ?? null}::uuid IS NULL OR user_id = ${userId ?? null}::uuid) AND ${filter.keys}
+          LIMIT ${maxReadKeys}
+        ) AS api_key
+        JOIN "user" ON "user".id = user_id
+        CROSS JOIN LATERAL (
+          SELECT count(*)::int AS requests, max(at) AS last_at FROM api_request
+          WHERE api_key_id = api_key.id AND at >= ${iso(filter.since)}::timestamptz AND status = ${filter.status}::int
+        ) AS rejected
+        WHERE requests > 0 ORDER BY requests DESC, api_key.id LIMIT ${filter.limit}`,
+      { workspaceId },
+    );
   return {
     async findWaiting(workspaceId, max) {
       const onHold = Prisma.sql`FROM lead WHERE workspace_id = ${workspaceId}::uuid AND status = 'OnHold'`;
@@ -61,25 +88,14 @@ export function createAttentionStore({ select }: Pick<Database, 'select'>): Atte
       );
     },
 
-    listLimited({ workspaceId, userId }, since, limit) {
-      return select<LimitedKey>(
-        Prisma.sql`
-          SELECT api_key.id, api_key.name, user_id AS "userId", "user".name AS "userName", requests, last_at AS "lastAt"
-          FROM (
-            SELECT * FROM api_key
-            WHERE workspace_id = ${workspaceId}::uuid AND revoked_at IS NULL
-              AND (${userId ?? null}::uuid IS NULL OR user_id = ${userId ?? null}::uuid)
-              AND last_used_at >= ${iso(since)}::timestamptz
-            ORDER BY last_used_at DESC LIMIT ${maxReadKeys}
-          ) AS api_key
-          JOIN "user" ON "user".id = user_id
-          CROSS JOIN LATERAL (
-            SELECT count(*)::int AS requests, max(at) AS last_at FROM api_request
-            WHERE api_key_id = api_key.id AND at >= ${iso(since)}::timestamptz AND status = 429
-          ) AS rejected
-          WHERE requests > 0 ORDER BY requests DESC, api_key.id LIMIT ${limit}`,
-        { workspaceId },
-      );
+    listLimited(scope, since, limit) {
+      const keys = Prisma.sql`last_used_at >= ${iso(since)}::timestamptz ORDER BY last_used_at DESC`;
+      return listKeys(scope, { keys, status: 429, since, limit });
+    },
+
+    listRejected(scope, since, limit) {
+      const keys = Prisma.sql`expires_at <= now() ORDER BY expires_at DESC`;
+      return listKeys(scope, { keys, status: 401, since, limit });
     },
   };
 }

@@ -8,12 +8,22 @@ const expiryMs = 7 * dayMs;
 /** Only credentials that were used within this time before are listed. */
 const useMs = 30 * dayMs;
 const maxCredentials = 20;
-/** Keys are listed for this time after a rate limit has rejected one of their requests. */
+/** Keys are listed for this time after one of their requests was rejected by a rate limit, or after they expired. */
 const limitMs = dayMs;
 /** Leads on hold are counted up to this number, because a workspace may have millions. */
 const maxWaiting = 10_000;
 
 const count = (description: string) => Type.Integer({ description, examples: [3] });
+
+const RejectedKey = Type.Object({
+  id: id('The API key.'),
+  name: Type.String({ description: 'Its name.' }),
+  member: Type.Optional(
+    Type.String({ description: 'The name of its user. Absent for a key of the caller.' }),
+  ),
+  requests: count('The rejected requests among the last 1,000 requests of the key.'),
+  lastAt: dateTime('When the last of them was rejected.'),
+});
 
 /** What needs the attention of a member: only what the member can mend. */
 export const Attention = Type.Object(
@@ -48,18 +58,13 @@ export const Attention = Type.Object(
           'Credentials that were used lately and expire within 7 days, or expired within the last 7 days. A key that another key replaces is not listed.',
       },
     ),
-    limited: Type.Array(
-      Type.Object({
-        id: id('The API key.'),
-        name: Type.String({ description: 'Its name.' }),
-        member: Type.Optional(
-          Type.String({ description: 'The name of its user. Absent for a key of the caller.' }),
-        ),
-        requests: count('The rejected requests among the last 1,000 requests of the key.'),
-        lastAt: dateTime('When the last of them was rejected.'),
-      }),
-      { description: 'API keys whose requests a rate limit has rejected within the last 24 hours.' },
-    ),
+    limited: Type.Array(RejectedKey, {
+      description: 'API keys whose requests a rate limit has rejected within the last 24 hours.',
+    }),
+    rejected: Type.Array(RejectedKey, {
+      description:
+        'Expired API keys that clients still send: keys with rejected requests within the last 24 hours.',
+    }),
   },
   { additionalProperties: false },
 );
@@ -74,8 +79,8 @@ export interface ExpiringCredential {
   readonly expiresAt: Date;
 }
 
-/** An API key whose requests a rate limit has rejected. */
-export interface LimitedKey {
+/** An API key with rejected requests. */
+export interface RejectedKeyUse {
   readonly id: string;
   readonly name: string;
   readonly userId: string;
@@ -105,7 +110,9 @@ export interface AttentionStore {
     },
   ): Promise<ExpiringCredential[]>;
   /** Lists active keys with requests in the request log that were answered with 429 since a time. */
-  listLimited(scope: CredentialScope, since: Date, limit: number): Promise<LimitedKey[]>;
+  listLimited(scope: CredentialScope, since: Date, limit: number): Promise<RejectedKeyUse[]>;
+  /** Lists keys that have expired, were not revoked, and have requests that were answered with 401 since a time. */
+  listRejected(scope: CredentialScope, since: Date, limit: number): Promise<RejectedKeyUse[]>;
 }
 
 /** Returns what needs the attention of a member. A publisher gets its own credentials only. */
@@ -121,12 +128,17 @@ export async function getAttention(
     : { unmapped: 0, pending: 0, archived: 0 };
   const scope = { workspaceId, userId: isManager ? undefined : userId };
   const limited = await store.listLimited(scope, new Date(nowMs - limitMs), maxCredentials);
-  const credentials = await store.listExpiring(scope, {
+  const rejected = await store.listRejected(scope, new Date(nowMs - limitMs), maxCredentials);
+  const isRejected = new Set(rejected.map(({ id: keyId }) => keyId));
+  const withMember = ({ userId: of, userName, lastAt, ...key }: RejectedKeyUse) =>
+    Object.assign(key, of === userId ? {} : { member: userName }, { lastAt: lastAt.toISOString() });
+  const listed = await store.listExpiring(scope, {
     from: new Date(nowMs - expiryMs),
     to: new Date(nowMs + expiryMs),
     usedSince: new Date(nowMs - useMs),
     limit: maxCredentials,
   });
+  const credentials = listed.filter((credential) => !isRejected.has(credential.id));
   return {
     ...(waiting !== undefined && {
       waiting: {
@@ -136,13 +148,13 @@ export async function getAttention(
       },
     }),
     landingPages,
+    // A key that clients still send is listed once.
     credentials: credentials.map(({ userId: of, userName, expiresAt, ...credential }) =>
       Object.assign(credential, of === userId ? {} : { member: userName }, {
         expiresAt: expiresAt.toISOString(),
       }),
     ),
-    limited: limited.map(({ userId: of, userName, lastAt, ...key }) =>
-      Object.assign(key, of === userId ? {} : { member: userName }, { lastAt: lastAt.toISOString() }),
-    ),
+    limited: limited.map(withMember),
+    rejected: rejected.map(withMember),
   };
 }

@@ -52,7 +52,7 @@ declare module 'fastify' {
     unhurried: WeakSet<Socket>;
   }
   interface FastifyRequest {
-    /** The member of the API key. A guard sets it when the key is verified, also if it then rejects the request. */
+    /** The member of the API key. A guard sets it when the key is known, also if it rejects the request or the key has expired. */
     keyPrincipal: Principal | undefined;
     /** The code of the error that answers the request. */
     errorCode: ErrorCode | undefined;

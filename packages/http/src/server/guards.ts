@@ -69,7 +69,7 @@ export function requireApiKey(scope: Server, { credentials, credentialUse, rateL
     principal: Principal | undefined,
     inQuery: unknown,
   ): Principal => {
-    if (principal === undefined) throw new LeadsError('unauthenticated');
+    if (principal === undefined) rejectKey(request, credentials, inQuery);
     request.keyPrincipal = principal;
     const { apiKeyId, allowedOrigins = [] } = principal;
     const address = clientAddress(request);
@@ -143,7 +143,7 @@ export async function verifyApiKeyAndToken(
   { credentials, accessTokens }: TokenGuarding,
 ): Promise<{ readonly principal: Principal; readonly accessTokenId: string }> {
   const principal = await verifyApiKey(request, credentials);
-  if (principal === undefined) throw new LeadsError('unauthenticated');
+  if (principal === undefined) rejectKey(request, credentials);
   request.keyPrincipal = principal;
   const token = readBearer(request);
   const accessTokenId =
@@ -226,6 +226,18 @@ function withRateLimitHeaders(responses: Readonly<Record<string, object>>): Reco
 function verifyApiKey(request: FastifyRequest, credentials: CredentialVerifier, inQuery?: unknown) {
   const apiKey = readApiKey(request, inQuery);
   return apiKey === undefined ? undefined : credentials.verifyApiKey(apiKey, () => clientAddress(request));
+}
+
+/**
+ * Rejects a request without a valid API key. The request log of an expired key has the request, so that its user sees that
+ * a client still sends the key.
+ *
+ * @throws LeadsError `unauthenticated`
+ */
+function rejectKey(request: FastifyRequest, credentials: CredentialVerifier, inQuery?: unknown): never {
+  const apiKey = readApiKey(request, inQuery);
+  if (apiKey !== undefined) request.keyPrincipal = credentials.findExpired(apiKey);
+  throw new LeadsError('unauthenticated');
 }
 
 /**

@@ -126,6 +126,8 @@ export const overview = {
     openCredential: 'Replace it',
     limited: (name: string, requests: number, last: string) =>
       `${name} sends too fast: a rate limit rejected ${requests === 1 ? '1 request' : `${requests} requests`}, the last ${last}.`,
+    rejected: (name: string, requests: number, last: string) =>
+      `${name} has expired and is still used: ${requests === 1 ? '1 request was' : `${requests} requests were`} rejected, the last ${last}. Create a new key for its client.`,
     openRequests: 'See its requests',
   },
 } as const;

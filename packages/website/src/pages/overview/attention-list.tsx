@@ -17,7 +17,7 @@ export function AttentionList() {
   const { data: failing = [] } = useQuery(failingEndpointsQuery);
   const now = useNow();
   if (attention === undefined) return null;
-  const { waiting, landingPages, credentials, limited } = attention;
+  const { waiting, landingPages, credentials, limited, rejected } = attention;
   const items: { key: string; text: string; link: ReactNode }[] = [];
   if (waiting !== undefined) {
     items.push({
@@ -69,6 +69,17 @@ export function AttentionList() {
       link: (
         <AnchorLink to="/developers" size="sm">
           {t.openCredential}
+        </AnchorLink>
+      ),
+    });
+  }
+  for (const { id, name, member, requests, lastAt } of rejected) {
+    items.push({
+      key: `rejected ${id}`,
+      text: t.rejected(t.credentialName.apiKey(name, member), requests, relativeTime(lastAt, now)),
+      link: (
+        <AnchorLink to="/developers" search={{ tab: 'requests', key: id }} size="sm">
+          {t.openRequests}
         </AnchorLink>
       ),
     });
