@@ -45,6 +45,9 @@ async function addLeads(
 const grid = (page: Page): Locator => page.getByRole('grid', { name: 'Leads' });
 const rowOf = (page: Page, name: string): Locator => grid(page).getByRole('row').filter({ hasText: name });
 const notice = (page: Page, text: string): Locator => page.getByRole('alert').filter({ hasText: text });
+/** Returns the jobs of a list, without the reasons that are listed below a job. */
+const jobsOf = (list: Locator): Locator =>
+  list.getByRole('list', { name: 'Changes in the background' }).locator('> li');
 /** Shows the form of the panel, which has also the empty fields. */
 const openEdit = (panel: Locator): Promise<void> =>
   panel.getByRole('button', { name: 'Edit', exact: true }).click();
@@ -829,11 +832,112 @@ describe('a status change', () => {
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Changes in the background' }).click();
     const list = page.getByRole('dialog', { name: 'Changes in the background' });
-    await expect.poll(() => list.getByRole('listitem').count()).toBe(4);
+    await expect.poll(() => jobsOf(list).count()).toBe(4);
     await expectGoodEverywhere(page, 'leads-jobs');
     await list.getByRole('button', { name: 'Undo: 693 leads marked as Approved' }).click();
     await list.getByText('0 leads changed back from the change to Approved').waitFor({ timeout: 30_000 });
-    await list.getByText('693 leads', { exact: true }).waitFor();
+    await jobsOf(list).first().getByText('693 leads could not be changed').waitFor();
+    await jobsOf(list).first().getByText('The lead was changed since').waitFor();
+  });
+
+  test('of all leads shows its progress and its result in every state, also if the page is reloaded meanwhile', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    await addLeads(workspace, member, 2);
+    const add = async (values: Record<string, unknown>) => {
+      const [job] = await website.fixture.sql<{ id: string }>(
+        `INSERT INTO lead_job
+           (id, workspace_id, user_id, action, filters, status, state, undoes, total, changed, refused, refusals, next_step_at)
+         SELECT gen_random_uuid(), $1, $2, action, '{}', status, state, undoes, total, changed, refused, refusals,
+           now() + interval '1 day'
+         FROM jsonb_populate_record(NULL::lead_job, $3::jsonb) RETURNING id`,
+        [
+          workspace.id,
+          member.userId,
+          JSON.stringify({
+            action: 'status',
+            status: 'Approved',
+            state: 'running',
+            changed: 0,
+            refused: 0,
+            refusals: [],
+            ...values,
+          }),
+        ],
+      );
+      return job?.id ?? '';
+    };
+    const counting = await add({ action: 'assign', status: null });
+    const done = await add({ total: 900, changed: 300 });
+    const refusing = await add({ status: 'Paid', total: 500, changed: 100, refused: 7 });
+    const failing = await add({ status: 'Trashed', total: 400, changed: 200 });
+    const cancelled = await add({ status: 'OnHold', total: 50, changed: 20 });
+    const undo = await add({ state: 'undoing', undoes: done, total: 800, changed: 60 });
+    const end = (id: string, state: string, changes: object = {}) =>
+      website.fixture.sql(
+        `UPDATE lead_job SET state = $2, finished_at = now(), changed = coalesce(($3::jsonb->>'changed')::int, changed),
+           refusals = coalesce($3::jsonb->'refusals', refusals) WHERE id = $1`,
+        [id, state, JSON.stringify(changes)],
+      );
+    const progress = (name: string) => page.getByRole('progressbar', { name, exact: true });
+    const running = [
+      'Assigning leads',
+      'Marking leads as Approved: 300 of 900',
+      'Marking leads as Paid: 100 of 500',
+      'Marking leads as Trashed: 200 of 400',
+      'Marking leads as On hold: 20 of 50',
+      'Undoing the change to Approved: 60 of 800',
+    ];
+    await page.goto('/leads');
+    for (const name of running) await progress(name).waitFor({ state: 'attached' });
+    await page.getByText('7 leads could not be changed').waitFor();
+    await page.reload();
+    for (const name of running) await progress(name).waitFor({ state: 'attached' });
+
+    // Three end while the page is open, and three while it is not.
+    await end(counting, 'done', { changed: 40 });
+    await end(undo, 'done', { changed: 800 });
+    await end(failing, 'failed');
+    await notice(page, '40 leads assigned').waitFor();
+    await notice(page, '800 leads changed back from the change to Approved').waitFor();
+    await notice(page, 'Stopped after 200 leads').getByText('no longer owner or manager').waitFor();
+    await page.goto('about:blank');
+    await end(done, 'done', { changed: 900 });
+    await end(refusing, 'done', {
+      changed: 493,
+      refusals: [{ id: randomUUID(), message: 'A lead cannot go from OnHold to Paid' }],
+    });
+    await end(cancelled, 'cancelled');
+    await page.goto('/leads');
+    await notice(page, '900 leads marked as Approved').waitFor();
+    await notice(page, '7 leads could not be changed')
+      .getByText('A lead cannot go from OnHold to Paid')
+      .waitFor();
+    await notice(page, 'Cancelled after 20 leads marked as On hold').waitFor();
+    expect(await page.getByRole('progressbar').count()).toBe(0);
+    await expectGoodEverywhere(page, 'leads-jobs-ended');
+
+    await page.reload();
+    await rowOf(page, 'Person 0000').waitFor();
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Changes in the background' }).click();
+    const list = page.getByRole('dialog', { name: 'Changes in the background' });
+    const item = (text: string) => jobsOf(list).filter({ hasText: text });
+    for (const text of [
+      '40 leads assigned',
+      '900 leads marked as Approved',
+      'Stopped after 200 leads',
+      'Cancelled after 20 leads marked as On hold',
+      '800 leads changed back from the change to Approved',
+    ]) {
+      await item(text).first().waitFor();
+    }
+    await item('493 leads marked as Paid')
+      .getByText('A lead cannot go from OnHold to Paid')
+      .first()
+      .waitFor();
+    // What an undo has undone cannot be undone again, and neither can the undo.
+    await item('900 leads marked as Approved').getByText('Undo started').waitFor();
+    expect(await item('changed back').getByRole('button').count()).toBe(0);
   });
 
   test('to Paid requires a confirmation, and only an owner can undo it', async () => {

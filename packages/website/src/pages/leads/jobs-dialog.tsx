@@ -9,6 +9,7 @@ import { RelativeTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { describeJob } from './describe-job.ts';
+import { JobRefusals } from './job-refusals.tsx';
 import { UndoJobButton } from './undo-job-button.tsx';
 
 const t = texts.leads;
@@ -38,10 +39,11 @@ export function JobsDialog({ role, onClose }: { role: MemberRole; onClose: () =>
               facts={[
                 [t.jobStarted, <RelativeTime key="at" at={job.createdAt} />],
                 [t.jobUser, nameOf(job.userId)],
-                ...(job.refused > 0 ? [[t.jobNotChanged, t.count(job.refused)] as const] : []),
               ]}
               actions={<UndoJobButton job={job} role={role} />}
-            />
+            >
+              <JobRefusals job={job} />
+            </RecordRow>
           ))}
         </RecordList>
       )}

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, List, Progress, Stack, Text, VisuallyHidden } from '@mantine/core';
+import { Alert, Button, Group, Progress, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { MemberRole } from '@leads/core/credential';
 import type { LeadJob } from '@leads/core/lead';
@@ -8,22 +8,32 @@ import { invalidateCounts } from '../../api/leads.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { describeJob } from './describe-job.ts';
+import { JobRefusals } from './job-refusals.tsx';
 import { UndoJobButton } from './undo-job-button.tsx';
 
 const t = texts.leads;
 
-/** The progress of the running jobs, and the results of the jobs that ended while the page was open. */
+/** The entry of the session's storage with the ids of the running jobs, whose results a reload must not lose. */
+const storageKey = 'running-jobs';
+
+function readRunning(): ReadonlySet<string> {
+  return new Set(sessionStorage.getItem(storageKey)?.split(','));
+}
+
+/** The progress of the running jobs, and the results of the jobs that this tab has seen running. */
 export function JobsLine({ jobs, role }: { jobs: readonly LeadJob[]; role: MemberRole }) {
   const queryClient = useQueryClient();
-  const seen = useRef<ReadonlySet<string>>(new Set());
+  const seen = useRef<ReadonlySet<string>>(undefined);
   const [reported, setReported] = useState<readonly LeadJob[]>([]);
   const ended = reported.map((job) => jobs.find(({ id }) => id === job.id) ?? job);
   const running = jobs.filter(({ state }) => state === 'running');
   const onJobs = useEffectEvent((now: readonly LeadJob[]) => {
-    const news = now.filter(({ id, state }) => state !== 'running' && seen.current.has(id));
+    const before = seen.current ?? readRunning();
+    const news = now.filter(({ id, state }) => state !== 'running' && before.has(id));
     seen.current = new Set(now.filter(({ state }) => state === 'running').map(({ id }) => id));
+    sessionStorage.setItem(storageKey, [...seen.current].join());
     if (news.length === 0) return;
-    setReported((before) => [...before, ...news]);
+    setReported((earlier) => [...earlier, ...news]);
     // More leads can have changed than one poll of the list returns.
     void queryClient.refetchQueries({ queryKey: ['leads', 'list'], type: 'active' });
     invalidateCounts(queryClient);
@@ -73,16 +83,7 @@ export function JobsLine({ jobs, role }: { jobs: readonly LeadJob[]; role: Membe
           onClose={() => setReported((before) => before.filter(({ id }) => id !== job.id))}
         >
           <Stack gap="xs" align="flex-start">
-            {job.refused > 0 && (
-              <div>
-                {t.jobRefused(job.refused)}:
-                <List size="sm" mah={120} style={{ overflowY: 'auto' }}>
-                  {[...new Set(job.refusals.map(({ message }) => message))].map((message) => (
-                    <List.Item key={message}>{message}</List.Item>
-                  ))}
-                </List>
-              </div>
-            )}
+            <JobRefusals job={job} />
             <UndoJobButton job={job} role={role} />
           </Stack>
         </Alert>
