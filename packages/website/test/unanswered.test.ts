@@ -23,7 +23,7 @@ interface Action {
 }
 interface Opened extends SignedInPage {
   readonly leadId: string;
-  /** The name of another member, who is a manager. */
+  /** The name of another member, a manager. */
   readonly colleague: string;
 }
 interface Click {

@@ -6,8 +6,8 @@ import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 
 /**
- * Registers the route by which a page reports every few seconds that its user has a lead open, the one that ends it, and
- * the one by which a list shows the leads that others have open.
+ * Registers the routes of the users with an open lead. A page reports every few seconds that its user has a lead open, and
+ * then that the user has left it. A list requests the leads that other users have open.
  */
 export function viewLeadRoutes(app: Server, context: CrmContext): void {
   app.post(
