@@ -2,6 +2,7 @@ import { Button, Group } from '@mantine/core';
 import * as texts from '../texts/index.ts';
 import { fieldErrorsOf } from '../api/client.ts';
 import { ErrorNotice } from './states.tsx';
+import { useFocusFault } from './use-focus-fault.ts';
 
 /** The footer of a form in a dialog: errors that belong to no field, and the cancel and submit buttons. */
 export function FormActions({
@@ -18,10 +19,11 @@ export function FormActions({
   isPending: boolean;
   onCancel: () => void;
 }) {
+  const part = useFocusFault(error);
   return (
     <>
       {error !== null && Object.keys(fieldErrorsOf(error)).length === 0 && <ErrorNotice error={error} />}
-      <Group justify="flex-end">
+      <Group ref={part} justify="flex-end">
         <Button variant="default" onClick={onCancel}>
           {dismiss}
         </Button>

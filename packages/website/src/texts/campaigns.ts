@@ -25,7 +25,7 @@ export const campaigns = {
   holdTimeHint:
     'New leads become Approved after this time, unless a person changes or holds them. A longer time also applies to leads that wait, a shorter one to new leads only. "Off" also stops leads that wait.',
   noHoldTime: 'Off',
-  holdTimeOff: 'Off: a person approves each lead',
+  holdTimeOff: 'Off: a person approves leads',
   holdTimeUnits: { days: 'Days', hours: 'Hours', minutes: 'Minutes', seconds: 'Seconds' },
   holdTimeIn: (unit: string) => `Hold time in ${unit}`,
   payout: 'Payout per lead',

@@ -9,6 +9,7 @@ import { membersQuery } from '../../api/members.ts';
 import { PayoutInputs, usualCurrency } from '../../shell/payout-inputs.tsx';
 import { assignableMembers, memberOption } from '../../shell/member-options.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
+import { useFocusFault } from '../../shell/use-focus-fault.ts';
 import * as texts from '../../texts/index.ts';
 import { DuplicateWindowInput } from './duplicate-window.tsx';
 import { HoldTimeInput } from './hold-time.tsx';
@@ -46,12 +47,17 @@ export function CampaignSettings({ campaign }: { campaign: CampaignView }) {
     },
     onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
+  const part = useFocusFault(save.error);
   return (
     <Paper component="section" withBorder p="md" aria-label={t.settings}>
       <Title order={2} size="h4" mb="xs">
         {t.settings}
       </Title>
-      <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
+      <form
+        onSubmit={form.onSubmit((values) => {
+          if (form.isDirty()) save.mutate(values);
+        })}
+      >
         <Stack>
           <TextInput label={t.name} required maxLength={255} {...form.getInputProps('name')} />
           <TextInput label={t.code} description={t.codeFixed} value={campaign.code} readOnly />
@@ -82,8 +88,14 @@ export function CampaignSettings({ campaign }: { campaign: CampaignView }) {
           {save.isError && Object.keys(fieldErrorsOf(save.error)).length === 0 && (
             <ErrorNotice error={save.error} />
           )}
-          <Group justify="flex-end">
-            <Button type="submit" loading={save.isPending} disabled={!form.isDirty()}>
+          <Group ref={part} justify="flex-end">
+            {/* Not disabled, because a disabled button loses the focus. */}
+            <Button
+              type="submit"
+              loading={save.isPending}
+              aria-disabled={!form.isDirty()}
+              {...(!form.isDirty() && { 'data-disabled': true })}
+            >
               {texts.common.save}
             </Button>
           </Group>

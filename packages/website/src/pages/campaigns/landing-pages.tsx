@@ -2,6 +2,7 @@ import { Alert, Badge, Box, Button, Group, Loader, Select, Stack, Text, Title } 
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { CampaignView, LandingPageView } from '@leads/core/campaign';
+import { useEffect, useRef } from 'react';
 import { landingPageCampaigns } from '../../shell/campaign-option.ts';
 import { landingPagesQuery } from '../../api/campaigns.ts';
 import { IconGripVertical, IconPlus } from '../../shell/icons.tsx';
@@ -51,6 +52,8 @@ export function LandingPages(props: LandingPagesProps) {
   const misled = allMapped.filter(isArchived);
   const waiting = pending.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
   const hidden = dismissed.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
+  const { toggleRef, onChange } = useMovedFocus(hidden, props.onChange);
+  const listed = { ...props, onChange };
   return (
     <Stack component="section" id="landing-pages" gap="sm" miw={0} aria-label={t.landingPages}>
       <Group justify="space-between" align="flex-end">
@@ -85,7 +88,7 @@ export function LandingPages(props: LandingPagesProps) {
           <Alert color="yellow" variant="light" title={t.pendingTitle}>
             {t.pendingLead(t.pages(waiting.length, pending.hasNextPage))}
           </Alert>
-          <Pages {...props} label={t.pendingTitle} pages={waiting} />
+          <Pages {...listed} label={t.pendingTitle} pages={waiting} />
           <MoreButton query={pending} />
         </>
       )}
@@ -97,7 +100,7 @@ export function LandingPages(props: LandingPagesProps) {
               t.leads(without.reduce((sum, { leads }) => sum + leads, 0)),
             )}
           </Alert>
-          <Pages {...props} label={t.unmappedTitle} pages={without} />
+          <Pages {...listed} label={t.unmappedTitle} pages={without} />
           <MoreButton query={unmapped} />
         </>
       )}
@@ -106,7 +109,7 @@ export function LandingPages(props: LandingPagesProps) {
           <Alert color="yellow" variant="light" title={t.archivedTitle}>
             {t.archivedLead(t.pages(misled.length, mapped.hasNextPage))}
           </Alert>
-          <Pages {...props} label={t.archivedTitle} pages={misled} />
+          <Pages {...listed} label={t.archivedTitle} pages={misled} />
           {having.length === 0 && <MoreButton query={mapped} />}
         </>
       )}
@@ -115,13 +118,13 @@ export function LandingPages(props: LandingPagesProps) {
           <Title order={3} size="h5">
             {t.mapped}
           </Title>
-          <Pages {...props} label={t.mapped} pages={having} />
+          <Pages {...listed} label={t.mapped} pages={having} />
           <MoreButton query={mapped} />
         </>
       )}
       {hidden.length > 0 && (
         <>
-          <Button variant="subtle" aria-expanded={showsDismissed} onClick={toggle}>
+          <Button ref={toggleRef} variant="subtle" aria-expanded={showsDismissed} onClick={toggle}>
             {showsDismissed
               ? t.hideDismissed
               : t.showDismissed(t.pages(hidden.length, dismissed.hasNextPage))}
@@ -131,7 +134,7 @@ export function LandingPages(props: LandingPagesProps) {
               <Text size="sm" c="dimmed">
                 {t.dismissedLead}
               </Text>
-              <Pages {...props} label={t.dismissedTitle} pages={hidden} />
+              <Pages {...listed} label={t.dismissedTitle} pages={hidden} />
               <MoreButton query={dismissed} />
             </>
           )}
@@ -140,6 +143,41 @@ export function LandingPages(props: LandingPagesProps) {
       {registering && <RegisterDialog campaigns={props.campaigns} onClose={close} />}
     </Stack>
   );
+}
+
+const rowId = (id: string) => `landing-page-${id}`;
+
+/**
+ * Keeps the focus at a landing page whose row moves to another list after a change.
+ *
+ * @param dismissed the landing pages whose list can be hidden. The focus then moves to the button that shows it.
+ */
+function useMovedFocus(dismissed: readonly LandingPageView[], change: LandingPagesProps['onChange']) {
+  const toggleRef = useRef<HTMLButtonElement>(null);
+  const changed = useRef<string>(undefined);
+  // Runs after each change of a list, because the row leaves one list and enters another at different times.
+  useEffect(() => {
+    const id = changed.current;
+    if (id === undefined) return;
+    if (document.activeElement !== document.body) {
+      // The user, or the question before the change, has moved the focus.
+      if (document.activeElement?.closest(`#${rowId(id)}`) === null) changed.current = undefined;
+      return;
+    }
+    const row = document.getElementById(rowId(id));
+    const button = dismissed.some((page) => page.id === id) ? toggleRef.current : null;
+    const target = row?.querySelector<HTMLElement>('input, button') ?? button;
+    if (target === null) return;
+    changed.current = undefined;
+    target.focus();
+  });
+  return {
+    toggleRef,
+    onChange: (landingPage: LandingPageChange) => {
+      changed.current = landingPage.id;
+      change(landingPage);
+    },
+  };
 }
 
 function MoreButton({
@@ -192,6 +230,7 @@ function Pages({
       {pages.map((page) => (
         <RecordRow
           key={page.id}
+          id={rowId(page.id)}
           data-landing-page={page.name}
           draggable={isManaging}
           style={isManaging ? { cursor: 'grab' } : {}}

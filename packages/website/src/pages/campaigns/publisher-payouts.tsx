@@ -11,6 +11,7 @@ import { memberOption } from '../../shell/member-options.ts';
 import { formatMoney } from '../../shell/money.ts';
 import { PayoutInputs, usualCurrency } from '../../shell/payout-inputs.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { useFocusFault } from '../../shell/use-focus-fault.ts';
 import * as texts from '../../texts/index.ts';
 
 const t = texts.campaigns;
@@ -39,6 +40,7 @@ export function PublisherPayouts({ campaign: { id, payout } }: { campaign: Campa
     },
     onError: (failure) => form.setErrors(fieldErrorsOf(failure)),
   });
+  const part = useFocusFault(save.error);
   return (
     <Paper component="section" withBorder p="md" aria-label={t.ownPayouts} miw={0}>
       <Title order={2} size="h4" mb="xs">
@@ -124,7 +126,7 @@ export function PublisherPayouts({ campaign: { id, payout } }: { campaign: Campa
           {save.isError && Object.keys(fieldErrorsOf(save.error)).length === 0 && (
             <ErrorNotice error={save.error} />
           )}
-          <Group justify="flex-end">
+          <Group ref={part} justify="flex-end">
             <Button type="submit" variant="default" loading={save.isPending}>
               {t.setOwnPayout}
             </Button>

@@ -37,6 +37,7 @@ export function DevelopersPage() {
   const open = (tab: string | null) =>
     void navigate({
       search: ({ key }) => ({ ...(key !== undefined && { key }), ...(tab !== null && { tab }) }),
+      resetScroll: false,
     });
   // The integrations are also a page of the navigation.
   const ownTabs = tabs.filter((each) => each !== 'integrations');

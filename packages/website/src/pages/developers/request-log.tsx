@@ -48,6 +48,8 @@ function Requests({ id, children: keyField }: { id: string; children: React.Reac
         return { ...others, ...Object.fromEntries(next.filter(([, value]) => value !== 'all')) };
       },
       replace: true,
+      // The changed field stays in the window.
+      resetScroll: false,
     });
   const requests = data?.pages.flatMap((page) => page.requests) ?? [];
   const unlisted = data?.pages[0]?.unlistedToday ?? 0;

@@ -62,6 +62,7 @@ export function useChosenKey(): { readonly id: string | undefined; readonly fiel
           void navigate({
             search: (before) => ({ ...before, ...(id !== null && { key: id }) }),
             replace: true,
+            resetScroll: false,
           })
         }
       />

@@ -46,7 +46,8 @@ export function OverviewPage() {
   const { data, error, isPending, isPlaceholderData, refetch } = useQuery(overviewQuery(days));
   const { isAboveKnown, hasFirstSteps } = useAbove();
   useTitle(t.title);
-  const show = (changed: OverviewSearch) => void navigate({ search: changed, replace: true });
+  const show = (changed: OverviewSearch) =>
+    void navigate({ search: changed, replace: true, resetScroll: false });
 
   return (
     <Stack gap="md">

@@ -20,7 +20,7 @@ export function PaymentsPage() {
   const people = usePeople();
   const { isManaging, members } = people;
   const show = (shown: string | undefined) =>
-    void navigate({ search: shown === undefined ? {} : { user: shown }, replace: true });
+    void navigate({ search: shown === undefined ? {} : { user: shown }, replace: true, resetScroll: false });
   const options = members.map(memberOption);
   if (user !== undefined && !members.some(({ userId }) => userId === user)) {
     options.push({ value: user, label: t.formerMember(user) });

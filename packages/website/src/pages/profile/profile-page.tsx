@@ -28,7 +28,9 @@ export function ProfilePage() {
       <Tabs
         value={shown}
         keepMounted={false}
-        onChange={(value) => void navigate({ search: value === null ? {} : { tab: value } })}
+        onChange={(value) =>
+          void navigate({ search: value === null ? {} : { tab: value }, resetScroll: false })
+        }
       >
         <Tabs.List mb="md">
           {tabs.map((each) => (

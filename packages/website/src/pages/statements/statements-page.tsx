@@ -56,7 +56,8 @@ export function StatementsPage() {
     gcTime: 0,
     onSuccess: (content) => download(content, `statement-${from}-${to}.csv`),
   });
-  const show = (changed: StatementSearch) => void navigate({ search: changed, replace: true });
+  const show = (changed: StatementSearch) =>
+    void navigate({ search: changed, replace: true, resetScroll: false });
   const change = (name: 'user' | 'campaignCode', value: string | null) => {
     const { [name]: _, ...others } = given;
     show({ ...others, ...(value !== null && { [name]: value }) });

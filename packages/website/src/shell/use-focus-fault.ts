@@ -1,0 +1,15 @@
+import { type RefObject, useEffect, useRef } from 'react';
+import { fieldErrorsOf } from '../api/client.ts';
+
+/**
+ * Moves the focus to the first field with an error after the server has rejected a form. At 400 % zoom, the field is out
+ * of view while the submit button has the focus. Returns a ref for an element of the form.
+ */
+export function useFocusFault(error: Error | null): RefObject<HTMLDivElement | null> {
+  const part = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (Object.keys(fieldErrorsOf(error)).length === 0) return;
+    part.current?.closest('form')?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [error]);
+  return part;
+}
