@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { TestWorkspace } from '@leads/test-kit/fixture';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { choose as chooseByKeyboard, expectFocusOn, press } from './by-keyboard.ts';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
 import { type Website, openWebsite, screenshot } from './website.ts';
 
@@ -262,6 +263,73 @@ test('the table of campaigns shows figures and warnings, sorts and searches, and
   await stranger.page.getByRole('heading', { name: 'This campaign does not exist' }).waitFor();
 }, 60_000);
 
+test('new leads are assigned in turn to the members that a campaign names, until it names none', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  await website.fixture.sql(`UPDATE "user" SET name = 'Grace Hopper' WHERE id = $1`, [
+    workspace.owner.userId,
+  ]);
+  await page.goto(`/campaigns/${workspace.demoCampaignId}`);
+  const optionOf = (name: string, email: string) => `${name} (${email})`;
+  for (const [name, email] of [
+    ['Test Person', member.email],
+    ['Grace Hopper', workspace.owner.email],
+  ] as const) {
+    await chooseByKeyboard(page, 'Assign new leads to', optionOf(name, email));
+  }
+  await page.keyboard.press('Escape');
+  await expectGoodEverywhere(page, 'campaign-assignees');
+  await press(page, 'Save');
+  await page.getByText('The campaign was saved').first().waitFor();
+
+  let sent = 0;
+  const send = async (count: number) => {
+    for (const end = sent + count; sent < end; sent++) {
+      const response = await fetch(`${website.crm}/api/v1/order/leads`, {
+        method: 'POST',
+        headers: { ...member.headers, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          campaignCode: 'DEMO',
+          name: `Lead ${sent}`,
+          phone: `+4420794600${10 + sent}`,
+        }),
+      });
+      expect(response.status).toBe(200);
+    }
+  };
+  await send(4);
+  await page.goto('/leads');
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: 'Columns' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Columns of the list' });
+  await dialog.getByRole('checkbox', { name: 'Show Assignee' }).check();
+  await page.keyboard.press('Escape');
+  const assignees = () =>
+    Promise.all(
+      Array.from({ length: sent }, async (_, index) => {
+        const row = page.getByRole('row').filter({ hasText: `Lead ${index}` });
+        const cells = await row.getByRole('gridcell').allInnerTexts();
+        return cells.filter((text) => ['Test Person', 'Grace Hopper', 'Unassigned'].includes(text));
+      }),
+    );
+  await expect
+    .poll(async () => new Set((await assignees()).flat()))
+    .toEqual(new Set(['Test Person', 'Grace Hopper']));
+  const [first, second, ...others] = await assignees();
+  expect(first).not.toEqual(second);
+  expect(others).toEqual([first, second]);
+
+  await page.goto(`/campaigns/${workspace.demoCampaignId}`);
+  await press(page, 'Assign new leads to');
+  await page.keyboard.press('Backspace');
+  await page.keyboard.press('Backspace');
+  await press(page, 'Save');
+  await page.getByText('The campaign was saved').first().waitFor();
+  await send(1);
+  await page.goto('/leads');
+  await page.getByRole('row').filter({ hasText: 'Lead 4' }).waitFor();
+  await expect.poll(async () => (await assignees()).map((each) => each.length)).toEqual([1, 1, 1, 1, 0]);
+});
+
 test('landing pages are mapped with the select and by drag and drop, and can be registered', async () => {
   const { page, workspace, member } = await website.openSignedIn();
   for (const name of ['quiz', 'spring-offer']) await workspace.mapLandingPage(name, null);
@@ -352,10 +420,12 @@ test('managers dismiss landing pages that wait for approval, and restore them', 
     1,
   );
   await page.goto('/campaigns');
-  await page.getByRole('button', { name: 'Dismiss junk' }).click();
+  await press(page, 'Dismiss junk');
   await page.getByText('The leads of 1 landing page go to the default campaign. An API key').waitFor();
   await landingPage(page, 'junk').waitFor({ state: 'detached' });
-  await page.getByRole('button', { name: 'Show 1 landing page dismissed' }).click();
+  // The row with the focused button is hidden.
+  await expectFocusOn(page, 'Show 1 landing page dismissed');
+  await page.keyboard.press('Enter');
   await landingPage(page, 'junk').waitFor();
   await expectGoodEverywhere(page, 'campaigns-dismissed');
   await page.getByRole('button', { name: 'Restore junk' }).click();
