@@ -3,7 +3,8 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
 import { choose, expectFocusOn, press, tabTo, write } from './by-keyboard.ts';
-import { expectGoodEverywhere, lookOf, oneLook } from './page-checks.ts';
+import { lookOf, oneLook } from './look.ts';
+import { expectGoodEverywhere } from './page-checks.ts';
 import { type Website, type SignedInPage, screenshot, openWebsite } from './website.ts';
 
 let website: Website;

@@ -12,30 +12,6 @@ export async function expectGoodPage(page: Page): Promise<void> {
   expect(overflow).toBeLessThanOrEqual(0);
 }
 
-/** What {@link lookOf} returns for every page. */
-export const oneLook = { heights: ['32px'], otherWeights: [] as string[], badges: ['none'] };
-
-/** Returns the heights of buttons and inputs, font weights outside of the 3 of the theme, and the case of badges. */
-export function lookOf(page: Page): Promise<typeof oneLook> {
-  return page.evaluate(() => {
-    const valuesOf = (selector: string, property: 'height' | 'fontWeight' | 'textTransform') => [
-      ...new Set(
-        [...document.querySelectorAll(selector)]
-          .filter((each) => each.getClientRects().length > 0)
-          .map((each) => getComputedStyle(each)[property]),
-      ),
-    ];
-    const control = '.mantine-Button-root:not([data-size^="compact"]), input.mantine-Input-input';
-    const heights = valuesOf(control, 'height');
-    const badges = valuesOf('.mantine-Badge-root', 'textTransform');
-    return {
-      heights: heights.length === 0 ? ['32px'] : heights,
-      otherWeights: valuesOf('body *', 'fontWeight').filter((each) => !['400', '500', '600'].includes(each)),
-      badges: badges.length === 0 ? ['none'] : badges,
-    };
-  });
-}
-
 /** Emulates the user's preference for a color scheme. */
 export async function setColorScheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });

@@ -1,9 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { addDemoLeads } from '@leads/local-stack/demo-leads';
 import type { TestWorkspace } from '@leads/test-kit/fixture';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { expectGoodAtBothWidths, expectGoodInBothColors, lookOf, oneLook } from './page-checks.ts';
-import { type Website, openWebsite } from './website.ts';
+import { pagesAfterSignIn, pagesBeforeSignIn, routesWithout, type WebsitePage } from './all-pages.ts';
+import { expectFocusOn } from './by-keyboard.ts';
+import { cutOffOf, lookOf, motionOf, oneLook } from './look.ts';
+import {
+  expectGoodAtBothWidths,
+  expectGoodInBothColors,
+  expectGoodPage,
+  setColorScheme,
+} from './page-checks.ts';
+import { hold, screenshot, type Website, openWebsite } from './website.ts';
 
 /* Checks every page on a desktop and on a phone, in light and in dark mode. */
 
@@ -86,34 +95,52 @@ test('a banner names webhooks and postbacks that fail or were disabled, until th
     .toEqual(['Postback theirs.example.com: no request has succeeded for 24 hours or more.']);
 });
 
-describe('on a desktop and on a phone', () => {
-  test('pages after sign-in have no accessibility violations and do not overflow', async () => {
-    const { page } = await website.openSignedIn({ workspace });
-    const [lead] = await website.fixture.sql<{ id: string }>(
-      `SELECT lead.id FROM lead JOIN lead_change ON lead_id = lead.id WHERE workspace_id = $1 LIMIT 1`,
-      [workspace.id],
-    );
-    for (const [name, path, seen] of [
-      ['overview', '/overview', 'Overview'],
-      ['leads', '/leads', 'Leads'],
-      ['lead', `/leads?lead=${lead?.id}`, 'Leads'],
-      ['campaigns', '/campaigns', 'Campaigns'],
-      ['members', '/members', 'Members'],
-      ['integrations', '/integrations', 'Integrations'],
-      ['developers', '/developers', 'Developers'],
-      ['developers-examples', '/developers?tab=examples', 'Developers'],
-      ['audit', '/audit', 'Audit log'],
-      ['profile-credentials', '/profile', 'Profile'],
-      ['profile-account', '/profile?tab=account', 'Profile'],
-      ['profile-sessions', '/profile?tab=sessions', 'Profile'],
-    ] as const) {
-      await page.goto(path);
-      await page.getByRole('heading', { name: seen, level: 1, includeHidden: true }).waitFor();
-      await expect.poll(() => page.locator('.mantine-Loader-root').count(), { timeout: 15_000 }).toBe(0);
-      await expectGoodAtBothWidths(page, name);
-      expect([path, await lookOf(page)]).toEqual([path, oneLook]);
-      expect(await page.title()).toContain('Leads');
+/** From a desktop to a desktop at 400 % zoom. */
+const widths = [1440, 1024, 768, 390, 320] as const;
+
+/**
+ * Opens a page once, and checks its look in both color schemes and densities. Checks its accessibility on a desktop in
+ * light mode and on a phone in dark mode, and at each width that nothing is cut off.
+ */
+async function expectGoodWithOneLook(page: Page, { name, path, heading }: WebsitePage): Promise<void> {
+  await page.goto(path);
+  const title = { level: 1, includeHidden: true, ...(heading !== undefined && { name: heading }) };
+  await page.getByRole('heading', title).first().waitFor();
+  await expect.poll(() => page.locator('.mantine-Loader-root').count(), { timeout: 15_000 }).toBe(0);
+  expect(await page.title()).toContain('Leads');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await setColorScheme(page, colorScheme);
+    for (const density of ['compact', 'comfortable']) {
+      await page.evaluate((value) => {
+        document.documentElement.dataset['density'] = value;
+      }, density);
+      expect
+        .soft([path, colorScheme, density, await lookOf(page)])
+        .toEqual([path, colorScheme, density, oneLook]);
     }
+  }
+  expect.soft([path, await motionOf(page)]).toEqual([path, []]);
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 });
+    // A page at another width can show its content in another order.
+    await expect.poll(() => cutOffOf(page), { message: `${path} at ${width} px` }).toEqual([]);
+    if (width === 390) {
+      await expectGoodPage(page);
+      await screenshot(page, `${name}-390-dark`);
+    }
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await setColorScheme(page, 'light');
+  await expectGoodPage(page);
+  await screenshot(page, `${name}-1440-light`);
+}
+
+describe('on a desktop and on a phone', () => {
+  test('pages after sign-in have no accessibility violations, one look, no motion, and nothing is cut off at any width', async () => {
+    const { page } = await website.openSignedIn({ workspace });
+    const pages = await pagesAfterSignIn(website, workspace);
+    expect(routesWithout([...pages, ...(await pagesBeforeSignIn(website, workspace))])).toEqual([]);
+    for (const each of pages) await expectGoodWithOneLook(page, each);
     // An error of the download of the audit log is shown, and does not replace the page.
     await page.goto('/audit');
     await page.route('**/api/console/audit.csv', (route) => route.abort());
@@ -125,35 +152,9 @@ describe('on a desktop and on a phone', () => {
     expect(file.suggestedFilename()).toMatch(/^audit-[-\d]{10}\.csv$/);
   }, 240_000);
 
-  test('pages before sign-in have no accessibility violations and do not overflow', async () => {
+  test('pages before sign-in have no accessibility violations, one look, no motion, and nothing is cut off at any width', async () => {
     const page = await website.openPage();
-    const token = 'x'.repeat(43);
-    await website.fixture.sql('UPDATE campaign SET integration_token = NULL WHERE integration_token = $1', [
-      token,
-    ]);
-    await website.fixture.sql('UPDATE campaign SET integration_token = $1 WHERE id = $2', [
-      token,
-      workspace.demoCampaignId,
-    ]);
-    const [invitation] = await website.fixture.sql<{ id: string }>(
-      `INSERT INTO invitation (id, workspace_id, email, role, inviter_id, expires_at)
-       VALUES (gen_random_uuid(), $1, 'guest@example.com', 'manager', $2, now() + interval '1 day') RETURNING id`,
-      [workspace.id, workspace.owner.userId],
-    );
-    for (const [name, path] of [
-      ['sign-in', '/sign-in'],
-      ['sign-up', '/sign-up'],
-      ['forgot-password', '/forgot-password'],
-      ['reset-password', '/reset-password?token=x'],
-      ['verify-email', '/verify-email?token=x'],
-      ['invitation', `/invitations/${invitation?.id}`],
-      ['integration', `/integration/${token}`],
-    ] as const) {
-      await page.goto(path);
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      await expect.poll(() => page.locator('.mantine-Loader-root').count(), { timeout: 15_000 }).toBe(0);
-      await expectGoodAtBothWidths(page, name);
-    }
+    for (const each of await pagesBeforeSignIn(website, workspace)) await expectGoodWithOneLook(page, each);
     await page.goto('/sign-up');
     await page.getByLabel('Your name').fill('www.example.com');
     await page.getByLabel('Email').fill('typing@example.com');
@@ -192,4 +193,65 @@ describe('on a desktop and on a phone', () => {
     await page.goto('/overview?range=unknown&zone=Nowhere');
     await page.getByRole('button', { name: 'Download as CSV' }).waitFor();
   });
+});
+
+test('with reduced motion, no transition or animation runs while content loads, opens, changes and arrives', async () => {
+  const { page, member } = await website.openSignedIn({ workspace });
+  const expectNoMotion = async (state: string, selector: string) => {
+    await page.locator(selector).filter({ visible: true }).first().waitFor();
+    expect([state, await motionOf(page)]).toEqual([state, []]);
+  };
+  const chart = await hold(page, /\/steps-chart-/);
+  await page.goto('/overview');
+  await expectNoMotion('a skeleton', '.mantine-Skeleton-root');
+  chart.release();
+
+  const list = await hold(page, /\/order\/leads\?/);
+  await page.goto('/leads');
+  await expectNoMotion('the spinner of a page', 'main .mantine-Loader-root');
+  list.release();
+  await page.getByRole('row').nth(1).waitFor();
+  const answer = await fetch(`${website.crm}/api/v1/order/leads`, {
+    method: 'POST',
+    headers: { ...member.headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ campaignCode: 'DEMO', name: 'Ada Arrival', phone: '+442079460958' }),
+  });
+  expect(answer.status).toBe(200);
+  await expectNoMotion('a row that arrives', '[role="row"][data-fresh]');
+
+  await page.getByRole('button', { name: /^Your account/ }).click();
+  await expectNoMotion('a menu', '[role="menu"]');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('ControlOrMeta+K');
+  await expectNoMotion('the palette', '[role="dialog"] [role="listbox"]');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'New lead' }).click();
+  await expectNoMotion('a dialog', '[role="dialog"] form');
+  await page.getByRole('dialog').getByRole('combobox').first().click();
+  await expectNoMotion('the options of a select', '[role="option"]');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+
+  const change = await hold(page, /\/order\/leads\/status/);
+  const row = page.getByRole('row').filter({ hasText: 'Ada Arrival' });
+  await row.getByRole('link').click();
+  await page.getByRole('dialog', { name: 'Lead' }).getByRole('button', { name: 'Mark as Approved' }).click();
+  await expectNoMotion('the panel with a change in progress', '[class*="_spinner_"]');
+  change.release();
+  await expectNoMotion('a notification', '.mantine-Notification-root');
+
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('/audit');
+  await page.getByRole('button', { name: 'Open the navigation' }).click();
+  await expectNoMotion('the navigation of a phone', 'nav a');
+  const file = await hold(page, /audit\.csv/);
+  await page.getByRole('button', { name: 'Close the navigation' }).click();
+  await page.getByRole('button', { name: 'Download CSV' }).click();
+  await expectNoMotion('the spinner of a button', 'button[data-loading]');
+  const download = page.waitForEvent('download');
+  file.release();
+  await download;
+  // The button has the focus again, although browsers take it from a disabled button.
+  await expectFocusOn(page, 'Download CSV');
 });

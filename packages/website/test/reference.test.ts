@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
+import { motionOf } from './look.ts';
 import { type Website, openWebsite } from './website.ts';
 
 let website: Website;
@@ -55,6 +56,8 @@ test("the API reference opens from the website and sends requests with the user'
   const client = reference.getByRole('dialog');
   await client.getByText('Ada Lovelace').first().waitFor();
   expect(await findViolations(reference, { within: '[role="dialog"]' })).toEqual([]);
+  await reference.emulateMedia({ reducedMotion: 'reduce' });
+  expect(await motionOf(reference)).toEqual([]);
 
   await reference.emulateMedia({ colorScheme: 'dark' });
   await reference.goto(`${website.intake}/docs`);

@@ -86,7 +86,7 @@ export async function docsRoutes(
     showDeveloperTools: 'never',
     telemetry: false,
     agent: { disabled: true },
-    customCss: readableColors,
+    customCss: accessibleStyles,
     authentication: { preferredSecurityScheme: [about.credentials] },
   });
   const hidden = (content: TSchema) => ({
@@ -125,8 +125,11 @@ async function loadScript(): Promise<Buffer> {
   return promisify(gzip)(script.replaceAll(foreignPlaceholder, 'Your API key') + referenceRepairs);
 }
 
-/** Colors with enough contrast: the reference's own are too pale. The doubled class overrides the original styles. */
-const readableColors = `
+/**
+ * Colors with enough contrast: the reference's own are too pale. The doubled class overrides the original styles. Users
+ * who prefer reduced motion see none.
+ */
+const accessibleStyles = `
 .service {
   display: flex;
   flex-wrap: wrap;
@@ -156,6 +159,15 @@ const readableColors = `
 .dark-mode.dark-mode {
   --scalar-color-3: #a4a4a4;
   --scalar-color-red: #ff7b72;
+}
+@media (prefers-reduced-motion: reduce) {
+  *,
+  ::before,
+  ::after {
+    transition: none !important;
+    animation: none !important;
+    scroll-behavior: auto !important;
+  }
 }`;
 
 /** The icon of the website: packages/website/public/icon.svg. */
@@ -188,7 +200,7 @@ const pageOf = (
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>${escapeHtml(title)}</title>
     <link rel="icon" type="image/svg+xml" href="data:image/svg+xml,${encodeURIComponent(icon)}">
-    <style>${readableColors}</style>
+    <style>${accessibleStyles}</style>
   </head>
   <body>
     <header class="service">

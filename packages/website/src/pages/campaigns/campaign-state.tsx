@@ -53,11 +53,12 @@ export function CampaignWarnings({ campaign }: { campaign: CampaignFigures }) {
   return warningsOf(campaign, useNow()).map((warning) => (
     <Badge
       key={warning}
-      color="yellow"
-      variant="light"
+      variant="default"
       // The whole warning is shown, on several lines if necessary.
       styles={{ root: { height: 'auto', flex: 'none' }, label: { whiteSpace: 'normal' } }}
-      leftSection={<IconAlertTriangle size={12} aria-hidden />}
+      leftSection={
+        <IconAlertTriangle size={12} aria-hidden color="var(--mantine-color-yellow-light-color)" />
+      }
     >
       {warning}
     </Badge>

@@ -158,7 +158,7 @@ function Members({ workspace }: { workspace: OwnWorkspace }) {
                   <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
                     {member.name}
                   </Text>
-                  {isMe && <Badge variant="light">{t.you}</Badge>}
+                  {isMe && <Badge variant="default">{t.you}</Badge>}
                 </>
               }
               facts={[

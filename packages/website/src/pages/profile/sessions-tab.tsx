@@ -48,7 +48,7 @@ export function SessionsTab() {
             title={
               <>
                 <Text fw={600}>{nameOf(session)}</Text>
-                {session.current && <Badge variant="light">{t.thisOne}</Badge>}
+                {session.current && <Badge variant="default">{t.thisOne}</Badge>}
               </>
             }
             facts={[
