@@ -44,6 +44,13 @@ export const theme = createTheme({
     },
     // At 400 % zoom, the page scrolls to the selected option, and a list would vanish with its field.
     Popover: { defaultProps: { hideDetached: false } },
+    // By default, a user of the keyboard cannot see the typed characters.
+    PasswordInput: {
+      defaultProps: {
+        visibilityToggleFocusable: true,
+        visibilityToggleButtonProps: { 'aria-label': texts.common.showCharacters },
+      },
+    },
     // A list that opens with the focus loses its selected option some milliseconds later, and Enter then does nothing.
     Select: { defaultProps: { openOnFocus: false } },
     MultiSelect: { defaultProps: { openOnFocus: false } },

@@ -12,6 +12,7 @@ export const common = {
   copied: 'Copied',
   copyByHand: 'Select the text and copy it',
   retry: 'Try again',
+  showCharacters: 'Show the characters',
   loading: 'Loading',
   never: 'Never',
   secretWarning: 'It is shown only once. Store it in a safe place. It cannot be shown again.',
