@@ -82,6 +82,22 @@ test('GET /attention lists what a member can mend, and nothing of other workspac
     workspace.lead(publisher, { createdAt: daysAgo(1) }),
     workspace.lead(publisher, { createdAt: daysAgo(9), status: 'Trashed' }),
   ]);
+  // Two of the call-backs are due, one of a lead of the owner.
+  const due = daysAgo(1);
+  for (const [callbackAt, assigneeId] of [
+    [due, null],
+    [daysAgo(0.5), owner.userId],
+    [daysAgo(-1), owner.userId],
+    [null, owner.userId],
+  ] as const) {
+    const lead = workspace.lead(publisher, { status: 'Approved' });
+    await crm.fixture.leads.insert([lead]);
+    await crm.fixture.sql(`UPDATE lead SET callback_at = $2, assignee_id = $3 WHERE id = $1`, [
+      lead.id,
+      callbackAt,
+      assigneeId,
+    ]);
+  }
   await workspace.mapLandingPage('unmapped', null);
   await workspace.mapLandingPage('mapped', workspace.demoCampaignId);
   await workspace.mapLandingPage('old', await workspace.addCampaign('OLD'));
@@ -148,6 +164,7 @@ test('GET /attention lists what a member can mend, and nothing of other workspac
   });
   expect((await asOwner.get('/attention')).json<Attention>()).toEqual({
     waiting: { leads: 2, isMore: false, oldestAt: oldest.toISOString() },
+    callbacks: { leads: 2, isMore: false, ofCaller: 1, oldestAt: due.toISOString() },
     landingPages: { unmapped: 1, pending: 1, archived: 1 },
     credentials: [
       { ...credential(publisher.apiKeyId, ended), member: 'Test Person' },

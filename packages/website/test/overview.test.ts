@@ -270,6 +270,19 @@ describe('the overview', () => {
       workspace.lead(member, { createdAt: daysAgo(3) }),
       workspace.lead(member, { createdAt: daysAgo(1) }),
     ]);
+    for (const [name, dueDays, assigneeId] of [
+      ['Ada', 2, member.userId],
+      ['Grace', 1, null],
+      ['Later', -1, member.userId],
+    ] as const) {
+      const lead = workspace.lead(member, { name, status: 'Approved' });
+      await website.fixture.leads.insert([lead]);
+      await website.fixture.sql(`UPDATE lead SET callback_at = $2, assignee_id = $3 WHERE id = $1`, [
+        lead.id,
+        daysAgo(dueDays),
+        assigneeId,
+      ]);
+    }
     await workspace.mapLandingPage('quiz', null);
     await website.fixture.sql(
       `UPDATE api_key SET created_at = '2026-01-01', expires_at = $2, last_used_at = now() WHERE id = $1`,
@@ -303,6 +316,7 @@ describe('the overview', () => {
       .poll(async () => (await texts()).map((text) => text.replaceAll(/\s+/g, ' ')))
       .toEqual([
         '2 leads are on hold. The oldest arrived 3 days ago. Review them',
+        '2 call-backs are due, 1 of leads assigned to you. The earliest was due 2 days ago. Call yours See all of them',
         '1 landing page has no campaign. Choose the campaign',
         'Webhook crm.example.com was disabled yesterday. See its deliveries',
         'API key Shop of User 200 expired yesterday. Replace it',
@@ -323,6 +337,29 @@ describe('the overview', () => {
     await mended('See its requests', /\/developers\?tab=requests&key=/, item('User 401'));
     await mended('See its requests', /\/developers\?tab=requests&key=/, item('User 429'));
     await mended('Review them', /\/leads\?.*status=OnHold/);
+
+    // The link opens the view of the due call-backs, which is also in the menu of the views.
+    const names = () => page.getByRole('grid').getByRole('link').allInnerTexts();
+    await attention.getByRole('link', { name: 'Call yours' }).click();
+    await page.getByRole('button', { name: 'Views: My call-backs due' }).click();
+    await expect.poll(names).toEqual(['Ada']);
+    const group = page.getByRole('group', { name: 'Built-in views' });
+    await group
+      .getByRole('menuitem', { name: 'My call-backs due' })
+      .and(page.locator('[aria-current]'))
+      .waitFor();
+    expect(await page.getByRole('menuitem', { name: /^Rename/ }).count()).toBe(0);
+    await group.getByRole('menuitem', { name: 'Call-backs due', exact: true }).click();
+    await expect.poll(names).toEqual(['Ada', 'Grace']);
+    expect(await page.getByRole('columnheader', { name: 'Call-back' }).getAttribute('aria-sort')).toBe(
+      'ascending',
+    );
+    expect(await page.title()).toMatch(/^Call-backs due - Leads/);
+    await expectGoodEverywhere(page, 'leads-callbacks-due');
+    await page.goto('/overview');
+    await attention.getByRole('link', { name: 'See all of them' }).click();
+    await page.getByRole('button', { name: 'Views: Call-backs due' }).waitFor();
+    await expect.poll(names).toEqual(['Ada', 'Grace']);
   });
 
   test('compares a range that ends today with the same span before', async () => {

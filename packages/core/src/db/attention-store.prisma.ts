@@ -49,6 +49,21 @@ export function createAttentionStore({ select }: Pick<Database, 'select'>): Atte
         : { leads: row.leads, oldestAt: row.oldestAt };
     },
 
+    async findCallbacks({ workspaceId, userId }, max) {
+      const [row] = await select<{ leads: number; ofCaller: number; oldestAt: Date | null }>(
+        Prisma.sql`
+          SELECT count(*)::int AS leads, count(*) FILTER (WHERE assignee_id = ${userId}::uuid)::int AS "ofCaller",
+            min(callback_at) AS "oldestAt"
+          FROM (
+            SELECT assignee_id, callback_at FROM lead
+            WHERE workspace_id = ${workspaceId}::uuid AND callback_at <= now()
+            ORDER BY callback_at, id LIMIT ${max}
+          ) AS due`,
+        { workspaceId },
+      );
+      return row === undefined || row.oldestAt === null ? undefined : { ...row, oldestAt: row.oldestAt };
+    },
+
     async countLandingPages(workspaceId) {
       const [row] = await select<{ unmapped: number; pending: number; archived: number }>(
         Prisma.sql`

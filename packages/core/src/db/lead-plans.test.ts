@@ -12,6 +12,7 @@ import type { Principal } from '../credential/principal.ts';
 import type { LeadQuery } from '../lead/lead.schema.ts';
 import type { LeadPosition, LeadSelection, LeadStore } from '../lead/lead-store.ts';
 import { type LeadChoice, selectLeads } from '../lead/list-leads.ts';
+import { createAttentionStore } from './attention-store.prisma.ts';
 import { type Database, openDatabase } from './client.ts';
 import { createEventLog } from './event-log.prisma.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
@@ -317,6 +318,17 @@ test.each<[index: string, scope: Scope, query: LeadQuery]>([
   } finally {
     await database.query('ROLLBACK');
   }
+});
+
+test('a count of due call-backs reads the index of the call-backs, and no other leads', async () => {
+  const { text, pages } = await explainStatements((explained) =>
+    createAttentionStore(explained).findCallbacks(
+      { workspaceId: tenant.workspaceId, userId: tenant.userId },
+      1_001,
+    ),
+  );
+  expect(text).toContain('lead_by_callback_idx');
+  expect(pages).toBeLessThan(maxPages);
 });
 
 test('every index of leads is among the tested ones', async () => {

@@ -12,6 +12,8 @@ const maxCredentials = 20;
 const limitMs = dayMs;
 /** Leads on hold are counted up to this number, because a workspace may have millions. */
 const maxWaiting = 10_000;
+/** Due call-backs are counted up to this number. Their index lacks the assignee, so each is read from the table. */
+const maxCallbacks = 1_000;
 
 const count = (description: string) => Type.Integer({ description, examples: [3] });
 
@@ -36,6 +38,17 @@ export const Attention = Type.Object(
           oldestAt: dateTime('When the oldest of them was created.'),
         },
         { description: 'Absent if no lead is on hold.' },
+      ),
+    ),
+    callbacks: Type.Optional(
+      Type.Object(
+        {
+          leads: count('The leads whose call-back is due, at most 1,000.'),
+          isMore: Type.Boolean({ description: 'Whether there are more.' }),
+          ofCaller: count('Those of them whose assignee is the caller.'),
+          oldestAt: dateTime('When the earliest of them was due.'),
+        },
+        { description: 'Absent if no call-back is due, and for publishers.' },
       ),
     ),
     landingPages: Type.Object({
@@ -98,6 +111,11 @@ interface CredentialScope {
 export interface AttentionStore {
   /** Counts the leads on hold, up to `max`. Returns undefined if there is none. */
   findWaiting(workspaceId: string, max: number): Promise<{ leads: number; oldestAt: Date } | undefined>;
+  /** Counts the leads whose call-back is due, the earliest first, up to `max`. Returns undefined if there is none. */
+  findCallbacks(
+    caller: { readonly workspaceId: string; readonly userId: string },
+    max: number,
+  ): Promise<{ leads: number; ofCaller: number; oldestAt: Date } | undefined>;
   countLandingPages(workspaceId: string): Promise<Attention['landingPages']>;
   /** Lists credentials that expire in a span of time, were used since a time, and have no active replacement. */
   listExpiring(
@@ -123,6 +141,9 @@ export async function getAttention(
 ): Promise<Attention> {
   const isManager = role !== 'publisher';
   const waiting = isManager ? await store.findWaiting(workspaceId, maxWaiting + 1) : undefined;
+  const callbacks = isManager
+    ? await store.findCallbacks({ workspaceId, userId }, maxCallbacks + 1)
+    : undefined;
   const landingPages = isManager
     ? await store.countLandingPages(workspaceId)
     : { unmapped: 0, pending: 0, archived: 0 };
@@ -145,6 +166,14 @@ export async function getAttention(
         leads: Math.min(waiting.leads, maxWaiting),
         isMore: waiting.leads > maxWaiting,
         oldestAt: waiting.oldestAt.toISOString(),
+      },
+    }),
+    ...(callbacks !== undefined && {
+      callbacks: {
+        leads: Math.min(callbacks.leads, maxCallbacks),
+        isMore: callbacks.leads > maxCallbacks,
+        ofCaller: Math.min(callbacks.ofCaller, maxCallbacks),
+        oldestAt: callbacks.oldestAt.toISOString(),
       },
     }),
     landingPages,

@@ -16,6 +16,7 @@ import { campaignsQuery } from '../api/campaigns.ts';
 import { leadSearchQuery } from '../api/lead-work.ts';
 import { viewsQuery } from '../api/views.ts';
 import { addressInWorkspace, openPage } from '../api/workspace-address.ts';
+import { builtInViewsOf } from '../pages/leads/built-in-views.ts';
 import { type LeadSearch, readLeadSearch } from '../pages/leads/lead-search.ts';
 import { statusOf } from '../pages/leads/lead-status.ts';
 import { leads as leadTexts } from '../texts/leads.ts';
@@ -141,7 +142,7 @@ export function CommandPalette({
     [
       t.views,
       matching(
-        views.map(({ id, name, filters, sort }) => ({
+        [...builtInViewsOf(role), ...views].map(({ id, name, filters, sort }) => ({
           id,
           label: name,
           icon: IconBookmark,

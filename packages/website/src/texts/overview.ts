@@ -97,6 +97,12 @@ export const overview = {
         ? `1 lead is on hold. It arrived ${oldest}.`
         : `${leads} leads are on hold. The oldest arrived ${oldest}.`,
     review: 'Review them',
+    callbacks: (leads: string, isOne: boolean, mine: string | undefined, earliest: string) =>
+      isOne
+        ? `1 call-back is due${mine === undefined ? '' : ', of a lead assigned to you'}. It was due ${earliest}.`
+        : `${leads} call-backs are due${mine === undefined ? '' : `, ${mine} of leads assigned to you`}. The earliest was due ${earliest}.`,
+    callMine: 'Call yours',
+    callAll: 'See all of them',
     landingPages: {
       pending: (count: number) =>
         count === 1 ? '1 landing page waits for approval.' : `${count} landing pages wait for approval.`,

@@ -2,7 +2,6 @@ import { ActionIcon, Button, Center, Group, Menu, Text, Title, VisuallyHidden } 
 import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import type { SavedView } from '@leads/core/lead';
 import { useMediaQuery } from '@mantine/hooks';
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { meQuery } from '../../api/account.ts';
@@ -23,6 +22,7 @@ import {
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
+import { builtInViewsOf, type ListView } from './built-in-views.ts';
 import { useColumns } from './columns.ts';
 import { keyConsumers, useEarlyKeys } from './early-keys.ts';
 import { FilterChips, LeadFilterBar } from './lead-filters.tsx';
@@ -93,8 +93,12 @@ export function LeadsPage() {
 
   const { data: exports = [] } = useQuery(exportsQuery);
   const { data: jobs } = useQuery({ ...jobsQuery, enabled: role !== 'publisher' });
-  const { data: views } = useQuery({ ...viewsQuery, enabled: search.view !== undefined });
-  const view = views?.find(({ id }) => id === search.view);
+  const builtIn = builtInViewsOf(role).find(({ id }) => id === search.view);
+  const { data: views } = useQuery({
+    ...viewsQuery,
+    enabled: search.view !== undefined && builtIn === undefined,
+  });
+  const view: ListView | undefined = builtIn ?? views?.find(({ id }) => id === search.view);
   const columns = useColumns(
     me.user.id,
     role,
@@ -111,7 +115,7 @@ export function LeadsPage() {
   };
   const isChanged =
     view !== undefined && (columns.isChanged || !isSame(filters, { ...view.filters, sort: view.sort }));
-  const openView = (opened: SavedView | undefined) => {
+  const openView = (opened: ListView | undefined) => {
     columns.forgetDraft();
     show(
       opened === undefined

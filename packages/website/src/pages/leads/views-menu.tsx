@@ -10,12 +10,13 @@ import { IconBookmark, IconPencil, IconPlus } from '../../shell/icons.tsx';
 import { showFailure } from '../../shell/failure-notice.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import * as texts from '../../texts/index.ts';
+import { builtInViewsOf, type ListView } from './built-in-views.ts';
 
 const t = texts.leads;
 
 const ViewDialog = lazyDialog(async () => (await import('./view-dialog.tsx')).ViewDialog);
 
-/** The menu of the saved views: opens them, saves the shown list as one, and changes the open one. */
+/** The menu of the views: opens them, saves the shown list as one, and changes the open one. */
 export function ViewsMenu({
   view,
   isChanged,
@@ -24,13 +25,13 @@ export function ViewsMenu({
   onOpen,
 }: {
   /** The open view. */
-  view: SavedView | undefined;
+  view: ListView | undefined;
   /** Whether the shown list differs from the open view. */
   isChanged: boolean;
   shown: Omit<NewSavedView, 'name' | 'shared'>;
   role: MemberRole;
   /** Opens a view; `undefined` leaves the open one. */
-  onOpen: (view: SavedView | undefined) => void;
+  onOpen: (view: ListView | undefined) => void;
 }) {
   const queryClient = useQueryClient();
   const { data: views = [] } = useQuery(viewsQuery);
@@ -39,18 +40,20 @@ export function ViewsMenu({
   const close = () => setDialog(undefined);
   const save = useMutation({
     mutationFn: ({ id }: SavedView) => updateView(id, shown),
-    async onSuccess(saved) {
+    async onSuccess(kept) {
       await queryClient.invalidateQueries({ queryKey: viewsQuery.queryKey });
-      notifications.show({ message: t.viewSaved(saved.name) });
-      onOpen(saved);
+      notifications.show({ message: t.viewSaved(kept.name) });
+      onOpen(kept);
     },
     onError: (error, failed) => showFailure(error, () => save.mutate(failed)),
   });
   const icon = save.isPending ? <Loader size={16} /> : <IconBookmark size={16} aria-hidden />;
-  const groups = [
+  const groups: readonly (readonly [title: string, members: readonly ListView[]])[] = [
+    [t.builtInViews, builtInViewsOf(role)],
     [t.sharedViews, views.filter(({ shared }) => shared)],
     [t.ownViews, views.filter(({ shared }) => !shared)],
-  ] as const;
+  ];
+  const saved = views.find(({ id }) => id === view?.id);
   const label = view === undefined ? t.views : isChanged ? `${view.name} (${t.viewChanged})` : view.name;
   return (
     <>
@@ -70,7 +73,6 @@ export function ViewsMenu({
           </Button>
         </Menu.Target>
         <Menu.Dropdown mah="60dvh" style={{ overflowY: 'auto' }}>
-          {views.length === 0 && <Menu.Label maw={260}>{t.noViews}</Menu.Label>}
           {groups.map(
             ([title, members]) =>
               members.length > 0 && (
@@ -89,16 +91,17 @@ export function ViewsMenu({
                 </div>
               ),
           )}
+          {views.length === 0 && <Menu.Label maw={260}>{t.noViews}</Menu.Label>}
           <Menu.Divider />
-          {view !== undefined && (
+          {saved !== undefined && (
             <>
               {isChanged && (
-                <Menu.Item onClick={() => !save.isPending && save.mutate(view)}>
-                  {t.saveChanges(view.name)}
+                <Menu.Item onClick={() => !save.isPending && save.mutate(saved)}>
+                  {t.saveChanges(saved.name)}
                 </Menu.Item>
               )}
               <Menu.Item leftSection={<IconPencil size={16} aria-hidden />} onClick={() => setDialog('edit')}>
-                {t.editView(view.name)}
+                {t.editView(saved.name)}
               </Menu.Item>
             </>
           )}
@@ -109,12 +112,12 @@ export function ViewsMenu({
       </Menu>
       {dialog !== undefined && (
         <ViewDialog
-          view={dialog === 'edit' ? view : undefined}
+          view={dialog === 'edit' ? saved : undefined}
           shown={shown}
           canShare={role !== 'publisher'}
-          onSaved={(saved) => {
+          onSaved={(kept) => {
             close();
-            if (dialog === 'new') onOpen(saved);
+            if (dialog === 'new') onOpen(kept);
           }}
           onDeleted={() => {
             close();

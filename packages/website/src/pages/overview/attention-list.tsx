@@ -6,6 +6,7 @@ import { attentionQuery } from '../../api/overview.ts';
 import { AnchorLink } from '../../shell/links.tsx';
 import { relativeTime, useNow } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
+import { dueCallbacks, type ListView, myDueCallbacks } from '../leads/built-in-views.ts';
 import { formatNumber } from './figures.ts';
 import { LeadsLink } from './leads-link.tsx';
 
@@ -17,7 +18,7 @@ export function AttentionList() {
   const { data: failing = [] } = useQuery(failingEndpointsQuery);
   const now = useNow();
   if (attention === undefined) return null;
-  const { waiting, landingPages, credentials, limited, rejected } = attention;
+  const { waiting, callbacks, landingPages, credentials, limited, rejected } = attention;
   const items: { key: string; text: string; link: ReactNode }[] = [];
   if (waiting !== undefined) {
     items.push({
@@ -28,6 +29,25 @@ export function AttentionList() {
         relativeTime(waiting.oldestAt, now),
       ),
       link: <LeadsLink filters={{ status: 'OnHold', sort: 'createdAt' }}>{t.review}</LeadsLink>,
+    });
+  }
+  if (callbacks !== undefined) {
+    const { leads, isMore, ofCaller, oldestAt } = callbacks;
+    const countOf = (count: number) => `${formatNumber(count)}${isMore ? '+' : ''}`;
+    items.push({
+      key: 'callbacks',
+      text: t.callbacks(
+        countOf(leads),
+        leads === 1,
+        ofCaller === 0 ? undefined : countOf(ofCaller),
+        relativeTime(oldestAt, now),
+      ),
+      link: (
+        <>
+          {ofCaller > 0 && <ViewLink view={myDueCallbacks}>{t.callMine}</ViewLink>}
+          {(isMore || ofCaller < leads) && <ViewLink view={dueCallbacks}>{t.callAll}</ViewLink>}
+        </>
+      ),
     });
   }
   for (const kind of ['pending', 'unmapped', 'archived'] as const) {
@@ -121,4 +141,9 @@ export function AttentionList() {
       </List>
     </Paper>
   );
+}
+
+/** A link to the lead list with a view. */
+function ViewLink({ view: { id, filters, sort }, children }: { view: ListView; children: ReactNode }) {
+  return <LeadsLink filters={{ ...filters, ...(sort && { sort }), view: id }}>{children}</LeadsLink>;
 }
