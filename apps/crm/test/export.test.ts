@@ -230,12 +230,21 @@ describe('the leads of an export', () => {
       "UPDATE lead SET status = 'Approved', updated_at = updated_at + interval '1 h' WHERE workspace_id = $1 AND (created_at < '2026-01-01 00:00:01.0005')",
       [workspace.id],
     );
+    await fixture.sql(
+      "UPDATE lead SET assignee_id = $2, lp_name = 'quiz', s1 = right(id::text, 1) WHERE workspace_id = $1",
+      [workspace.id, owner.userId],
+    );
     for (const query of [
       '',
       'status=Approved',
       'sort=createdAt',
       'sort=updatedAt',
       'sort=-updatedAt&status=OnHold',
+      'sort=campaign',
+      'sort=-user',
+      'sort=assignee&has=assignee',
+      'sort=-lpName&has=lpName',
+      'sort=s1&has=s1',
       'q=lead',
       'createdFrom=2026-01-01T00:00:01Z',
       'phone=2025550143&source=crm',

@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { StoredLead } from '@leads/core/lead';
 import type { TestMember } from '@leads/test-kit/fixture';
-import { fieldOf, neededBy, type Sort, type SortField, sorts } from '@leads/core/lead/sort-fields';
+import {
+  fieldOf,
+  isInternal,
+  neededBy,
+  optionalSortFields,
+  type Sort,
+  type SortField,
+  sorts,
+} from '@leads/core/lead/sort-fields';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 import { invalidInput, leadsApi, leadsPath, type Page } from './leads-api.ts';
@@ -69,6 +77,16 @@ await fixture.sql(
   `UPDATE lead SET callback_at = at FROM unnest($1::uuid[], $2::timestamptz[]) AS planned (id, at)
    WHERE lead.id = planned.id`,
   [[...callbacks.keys()], [...callbacks.values()].map((at) => at.toISOString())],
+);
+/** Some leads have an assignee. */
+const assigned = await workspace.addMember('manager');
+const assignees = new Map(
+  leads.filter((_, i) => i % 5 !== 2).map(({ id }, i) => [id, i % 2 === 0 ? owner.userId : assigned.userId]),
+);
+await fixture.sql(
+  `UPDATE lead SET assignee_id = assignee FROM unnest($1::uuid[], $2::uuid[]) AS assigned (id, assignee)
+   WHERE lead.id = assigned.id`,
+  [[...assignees.keys()], [...assignees.values()]],
 );
 /** The leads of a payment, which the payment has paid or left out. */
 const paid = new Map(
@@ -218,6 +236,14 @@ const keysOf: Readonly<Record<SortField, (lead: StoredLead) => readonly (number 
     createdAt.getTime(),
   ],
   source: ({ source, createdAt }) => [source, createdAt.getTime()],
+  campaign: ({ campaignId, createdAt }) => [campaignId, createdAt.getTime()],
+  user: ({ userId, createdAt }) => [userId, createdAt.getTime()],
+  assignee: ({ id, createdAt }) => [assignees.get(id), createdAt.getTime()],
+  s1: ({ s1, createdAt }) => [s1, createdAt.getTime()],
+  lpName: ({ lpName, createdAt }) => [
+    lpName === undefined ? undefined : Array.from(lpName).slice(0, 255).join(''),
+    createdAt.getTime(),
+  ],
   country: ({ country, createdAt }) => [country?.slice(0, 64), createdAt.getTime()],
   callbackAt: ({ id }) => [callbacks.get(id)?.getTime()],
 };
@@ -235,7 +261,9 @@ function expected(cases: readonly Case[], sort: Sort, member: TestMember = owner
   const compare = (a: StoredLead, b: StoredLead) => {
     const [ofA, ofB] = [valuesOf(a), valuesOf(b)];
     const at = ofA.findIndex((value, i) => value !== ofB[i]);
-    return (ofA[at] ?? '') < (ofB[at] ?? '') ? -1 : 1;
+    // The indexes of s1 and lpName have the newest lead of a value first.
+    const sign = at > 0 && /s1|lpName/.test(sort) ? -1 : 1;
+    return (ofA[at] ?? '') < (ofB[at] ?? '') ? -sign : sign;
   };
   return leads
     .filter((lead) => cases.every(({ matches }) => matches(lead)))
@@ -376,8 +404,8 @@ describe('pages', () => {
       [112, [filters['source']?.[1]]],
       [113, [filters['source']?.[1]]],
     ] as [number, Case[]][]) {
-      // Publishers do not see times to call back.
-      for (const member of sort.endsWith('callbackAt') ? [owner] : [owner, publisher]) {
+      // Publishers do not see assignees and times to call back.
+      for (const member of isInternal(fieldOf(sort)) ? [owner] : [owner, publisher]) {
         const ids = expected(cases, sort, member);
         const query = { ...neededFor(sort), ...merged(cases), sort, limit: String(limit) };
         const { forward, backward } = await walk(member, query);
@@ -396,7 +424,7 @@ describe('pages', () => {
       const { status, text } = await service.send({ path: `${leadsPath}?${search}`, headers });
       return { status, isNamed: text.includes('sort') };
     };
-    for (const sort of ['country', '-country', 'callbackAt', '-callbackAt']) {
+    for (const sort of optionalSortFields.flatMap((field) => [field, `-${field}`])) {
       const wrong = sort.endsWith('country') ? 'callbackAt' : 'country';
       for (const filter of ['', `&has=${wrong}`, '&status=Paid']) {
         expect([sort, filter, await find(owner, `sort=${sort}${filter}`)]).toEqual([
@@ -406,10 +434,22 @@ describe('pages', () => {
         ]);
       }
     }
-    for (const search of ['sort=country&country=GB', 'sort=callbackAt&callbackDue=true']) {
+    for (const search of [
+      'sort=country&country=GB',
+      'sort=s1&s1=click-1',
+      'sort=-lpName&lpName=spring',
+      'sort=assignee&assignee=me',
+      'sort=callbackAt&callbackDue=true',
+    ]) {
       expect((await find(owner, search)).status).toBe(200);
     }
-    for (const search of ['has=callbackAt', 'sort=callbackAt&has=callbackAt']) {
+    expect((await find(owner, 'sort=assignee&assignee=none')).status).toBe(400);
+    for (const search of [
+      'has=callbackAt',
+      'has=assignee',
+      'sort=callbackAt&has=callbackAt',
+      'sort=-assignee&has=assignee',
+    ]) {
       expect((await find(publisher, search)).status).toBe(403);
     }
   });

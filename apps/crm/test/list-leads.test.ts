@@ -252,10 +252,10 @@ describe('cursors', () => {
       [[], {}, null],
     ];
     const cursors = made.map((value) => Buffer.from(JSON.stringify(value)).toString('base64url'));
-    for (const cursor of [...cursors, 'x', '%00', '%F0%9F%91%8D', '[]', '%ZZ', 'A'.repeat(1024)]) {
+    for (const cursor of [...cursors, 'x', '%00', '%F0%9F%91%8D', '[]', '%ZZ', 'A'.repeat(2560)]) {
       await expectRefused(owner, `?cursor=${cursor}`, invalidCursor);
     }
-    for (const cursor of ['', 'A'.repeat(1025)])
+    for (const cursor of ['', 'A'.repeat(2561)])
       await expectRefused(owner, `?cursor=${cursor}`, invalidInput);
   });
 
@@ -324,7 +324,7 @@ function expectedError(text: string, knownCursor: string): object | undefined {
   }
   const { limit, cursor } = Object.fromEntries(parameters);
   if (limit !== undefined && !(/^[1-9]\d*$/.test(limit) && Number(limit) <= 1000)) return invalidInput;
-  if (cursor !== undefined && (cursor === '' || Array.from(cursor).length > 1024)) return invalidInput;
+  if (cursor !== undefined && (cursor === '' || Array.from(cursor).length > 2560)) return invalidInput;
   return cursor === undefined || cursor === knownCursor ? undefined : invalidCursor;
 }
 

@@ -3,6 +3,9 @@ import { Type } from 'typebox';
 /** The maximum and the default number of entries on one page of a list. */
 export const pageLimit = { maximum: 1000, default: 100 } as const;
 
+/** The maximum length of a cursor. One of a lead list can contain a text of 255 characters, each of up to 6 bytes of JSON. */
+const maxCursorLength = 2560;
+
 /**
  * Returns the query parameters of a paged list. Values arrive as text.
  *
@@ -20,7 +23,7 @@ export const pageParameters = (entries: string) => ({
   cursor: Type.Optional(
     Type.String({
       minLength: 1,
-      maxLength: 1024,
+      maxLength: maxCursorLength,
       description: 'The start of the page, from the `Link` header of the previous page. It is opaque.',
     }),
   ),

@@ -29,6 +29,7 @@ test.for<[page: keyof typeof searches, query: string]>([
   ['leads', `assignee=zzz&user=${id}0&payment=1&lead=x`],
   ['leads', 's1=%00&country=&phone=1&phone=2'],
   ['leads', 'sort=country'],
+  ['leads', 'sort=s1'],
   ['statements', 'range=zzz&user=zzz&campaignCode='],
   ['payments', 'user=zzz'],
   ['deliveries', 'state=toString&statusCode=600&leadId=x&from=2026-02-30T00:00Z&to=2026-01-31'],
@@ -53,6 +54,9 @@ test('a page gets the valid parameters of its address', () => {
   };
   const query = `status=Foo,OnHold,Paid&${new URLSearchParams(leads)}`;
   expect(searchOf('leads', query)).toEqual({ status: 'OnHold,Paid', ...leads });
+  // An order by a value needs a filter that selects the leads with a value.
+  expect(searchOf('leads', 's1=a&sort=-s1')).toEqual({ s1: 'a', sort: '-s1' });
+  expect(searchOf('leads', 'assignee=none&sort=assignee')).toEqual({ assignee: 'none' });
   expect(searchOf('statements', `zone=Europe/Berlin&campaignCode=7&user=${id}`)).toEqual({
     zone: 'Europe/Berlin',
     campaignCode: '7',

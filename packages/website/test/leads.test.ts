@@ -283,8 +283,30 @@ describe('the lead list', () => {
 
   test('sorts by every column with an index, in the address and by the keyboard, and shows changes of the order', async () => {
     const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
-    const countries = ['NL', undefined, 'FR', 'GB', undefined];
-    const ids = await addLeads(workspace, member, 5, (i) => ({ status: statusOf(i), country: countries[i] }));
+    const [manager, publisher] = [
+      await workspace.addMember('manager'),
+      await workspace.addMember('publisher'),
+    ];
+    const otherCampaignId = await workspace.addCampaign('LATER');
+    const fields = [
+      { country: 'NL', s1: 'b', lpName: 'quiz' },
+      { lpName: 'offer' },
+      { country: 'FR', s1: 'c', campaignId: otherCampaignId },
+      { country: 'GB', s1: 'a', userId: publisher.userId },
+      { lpName: 'offer' },
+    ];
+    const ids = await addLeads(workspace, member, 5, (i) => ({ status: statusOf(i), ...fields[i] }));
+    for (const [i, { userId }] of [
+      [1, manager],
+      [3, member],
+      [4, member],
+    ] as const)
+      await website.fixture.sql('UPDATE lead SET assignee_id = $2 WHERE id = $1', [ids[i], userId]);
+    /** Returns the leads of each value together, in the order of the ids. */
+    const byId = (groups: Readonly<Record<string, readonly number[]>>) =>
+      Object.keys(groups)
+        .toSorted()
+        .flatMap((id) => groups[id] ?? []);
     const call = (i: number, at: string | null) =>
       website.fixture.sql('UPDATE lead SET callback_at = $2, updated_at = now() WHERE id = $1', [ids[i], at]);
     await call(3, '2026-02-01');
@@ -297,7 +319,8 @@ describe('the lead list', () => {
     await page.goto('/leads');
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Columns' }).click();
-    await page.getByLabel('Show Call-back').check();
+    const shown = ['Call-back', 'Publisher', 'Assignee', 'Sub-id (s1)', 'Landing page'];
+    for (const column of shown) await page.getByLabel(`Show ${column}`, { exact: true }).check();
     await page.keyboard.press('Escape');
     expect([await sortOf('Name'), await sortOf('Phone')]).toEqual([null, null]);
 
@@ -327,6 +350,38 @@ describe('the lead list', () => {
     await page.getByRole('button', { name: 'Remove the filter Only with: Call-back' }).click();
     await page.waitForURL((url) => url.search === '');
     await shows(0, 1, 2, 3, 4);
+
+    const byAssignee = byId({ [manager.userId]: [1], [member.userId]: [4, 3] });
+    // The leads of one sub-id or landing page are newest first, and those of one member oldest first.
+    for (const [head, field, order, reversed] of [
+      ['Sub-id (s1)', 's1', [3, 0, 2], [2, 0, 3]],
+      ['Landing page', 'lpName', [1, 4, 0], [0, 4, 1]],
+      ['Assignee', 'assignee', byAssignee, byAssignee.toReversed()],
+    ] as const) {
+      await pressOn(page, head);
+      await page.waitForURL(`**has=${field}**`);
+      await shows(...order);
+      await pressOn(page, head);
+      await page.waitForURL(`**sort=-${field}**`);
+      await shows(...reversed);
+      expect(await sortOf(head)).toBe('descending');
+    }
+    await pressOn(page, 'Publisher');
+    await page.waitForURL((url) => url.search === '?sort=user');
+    await shows(...byId({ [member.userId]: [4, 2, 1, 0], [publisher.userId]: [3] }));
+    await grid(page).getByRole('button', { name: 'Campaign', exact: true }).click();
+    await page.waitForURL((url) => url.search === '?sort=campaign');
+    const byCampaign = byId({ [workspace.demoCampaignId]: [4, 3, 1, 0], [otherCampaignId]: [2] });
+    await shows(...byCampaign);
+    // A lead keeps its place if another operator changes its status, so the list is not read again.
+    const pages: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('sort=campaign')) pages.push(request.url());
+    });
+    await changeAs(workspace.owner, ids[4] ?? '', { status: 'Approved' });
+    await rowOf(page, 'Person 0004').getByText('Approved').waitFor({ timeout: 15_000 });
+    await shows(...byCampaign);
+    expect(pages).toEqual([]);
   });
 
   test('shows several statuses and one publisher, and each filter is removed by its own chip', async () => {

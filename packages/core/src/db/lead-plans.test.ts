@@ -12,6 +12,8 @@ import type { Principal } from '../credential/principal.ts';
 import type { LeadQuery } from '../lead/lead.schema.ts';
 import type { LeadPosition, LeadSelection, LeadStore } from '../lead/lead-store.ts';
 import { type LeadChoice, selectLeads } from '../lead/list-leads.ts';
+import type { Sort } from '../lead/sort-fields.ts';
+import { firstId } from '../uuid.ts';
 import { createAttentionStore } from './attention-store.prisma.ts';
 import { type Database, openDatabase } from './client.ts';
 import { createEventLog } from './event-log.prisma.ts';
@@ -180,6 +182,8 @@ const otherSorts = [
   { sort: 'country', needed: { has: 'country' }, after: { ...halfWay, value: 'GB' } },
   { sort: '-source', needed: {}, after: { ...halfWay, value: 'intake' }, only: 'no filter' },
   { sort: '-callbackAt', needed: { has: 'callbackAt' }, after: halfWay, only: 'no filter' },
+  { sort: 'lpName', needed: { has: 'lpName' }, after: { ...halfWay, value: 'offer' } },
+  { sort: 'campaign', needed: {}, after: { ...halfWay, value: firstId } },
 ] as const;
 
 /** Every order of a list with one filter. Publishers have few indexes, so their other orders are like `updatedAt`. */
@@ -255,6 +259,35 @@ test.each(cases)(
     }
   },
 );
+
+/** The orders by a value, each with its index, a filter that it needs, and a value with many leads. */
+const valueOrders = {
+  status: { index: 'lead_by_status_idx', value: () => 'OnHold' },
+  source: { index: 'lead_by_source_idx', value: () => 'intake' },
+  campaign: { index: 'lead_by_campaign_idx', value: () => tenant.campaignId },
+  user: { index: 'lead_by_user_idx', value: () => publishers.busy },
+  country: { index: 'lead_by_country_idx', has: 'country', value: () => 'GB' },
+  s1: { index: 'lead_workspace_id_s1_created_at_id_idx', has: 's1', value: () => 'click-2500' },
+  lpName: { index: 'lead_workspace_id_lp_name_created_at_id_idx', has: 'lpName', value: () => 'offer' },
+  assignee: { index: 'lead_by_assignee_idx', has: 'assignee', value: () => tenant.userId },
+} as const;
+
+test.each(
+  Object.entries(valueOrders).flatMap(([by, order]) => [
+    { sort: by as Sort, ...order },
+    { sort: `-${by}` as Sort, ...order },
+  ]),
+)('a list sorted by $sort reads the index $index in its order, from any position', async (order) => {
+  const { sort, index, value } = order;
+  const query = 'has' in order ? { sort, has: order.has } : { sort };
+  for (const after of [undefined, { ...halfWay, value: value() }]) {
+    for (const question of ['page', 'export'] as const) {
+      const { text, pages } = await explain('owner', query, { question, after });
+      expect(text).toContain(index);
+      expect(pages, text).toBeLessThan(maxPages);
+    }
+  }
+});
 
 /** All pairs of filters that have no field in common. */
 const pairsOf = (scope: Scope) => {

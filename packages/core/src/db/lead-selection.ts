@@ -1,7 +1,7 @@
 import type { LeadFilter, LeadOrder, PageBounds, LeadPosition, LeadSelection } from '../lead/lead-store.ts';
 import { leadStatuses, type LeadStatus } from '../lead/lead-transitions.ts';
 import type { LeadSearch, PhoneSearch } from '../lead/search.ts';
-import type { SortField } from '../lead/sort-fields.ts';
+import { isNewestFirst, type OptionalSortField, type SortField } from '../lead/sort-fields.ts';
 import { Prisma } from './generated/client.ts';
 import { callbackColumn } from './scanned-lead.ts';
 
@@ -41,6 +41,8 @@ interface IndexedOrder {
 }
 
 const createdAt = Prisma.sql`created_at`;
+const textType = Prisma.sql`text`;
+const uuidType = Prisma.sql`uuid`;
 const orders: Readonly<Record<SortField, IndexedOrder>> = {
   createdAt: { time: createdAt },
   updatedAt: { time: Prisma.sql`updated_at` },
@@ -56,23 +58,58 @@ const orders: Readonly<Record<SortField, IndexedOrder>> = {
     others: Prisma.sql`, source`,
   },
   country: {
-    value: [Prisma.sql`left(country, 64)`, Prisma.sql`text`],
+    value: [Prisma.sql`left(country, 64)`, textType],
     time: createdAt,
     others: Prisma.sql`, country`,
   },
+  campaign: {
+    value: [Prisma.sql`campaign_id`, uuidType],
+    time: createdAt,
+    others: Prisma.sql`, campaign_id`,
+  },
+  user: { value: [Prisma.sql`user_id`, uuidType], time: createdAt, others: Prisma.sql`, user_id` },
+  assignee: {
+    value: [Prisma.sql`assignee_id`, uuidType],
+    time: createdAt,
+    others: Prisma.sql`, assignee_id`,
+  },
+  s1: { value: [Prisma.sql`s1`, textType], time: createdAt, others: Prisma.sql`, s1` },
+  lpName: {
+    value: [Prisma.sql`left(lp_name, 255)`, textType],
+    time: createdAt,
+    others: Prisma.sql`, lp_name`,
+  },
+};
+/** The columns that a lead can be without. */
+const optional: Readonly<Record<OptionalSortField, Prisma.Sql>> = {
+  country: Prisma.sql`country`,
+  s1: Prisma.sql`s1`,
+  lpName: Prisma.sql`lp_name`,
+  assignee: Prisma.sql`assignee_id`,
+  callbackAt: Prisma.sql`callback_at`,
 };
 const directions = { ascending: Prisma.sql`ASC`, descending: Prisma.sql`DESC` } as const;
 
 function direction(order: LeadOrder): Prisma.Sql {
-  const toward = directions[order.direction];
   const { value, time: by } = orders[order.by];
-  const first = value === undefined ? Prisma.empty : Prisma.sql`${value[0]} ${toward}, `;
+  const first = value === undefined ? Prisma.empty : Prisma.sql`${value[0]} ${directions[order.direction]}, `;
+  const toward = directions[withinValue(order).direction];
   return Prisma.sql`${first}${by} ${toward}, id ${toward}`;
+}
+
+/** Returns the order of the leads of one value. */
+function withinValue(order: LeadOrder): LeadOrder {
+  return isNewestFirst(order.by) ? opposite(order) : order;
+}
+
+/** Returns an order in the opposite direction. */
+export function opposite({ by, direction: toward }: LeadOrder): LeadOrder {
+  return { by, direction: toward === 'ascending' ? 'descending' : 'ascending' };
 }
 
 /** Returns the condition that a lead is beyond a position in an order by a time, or among leads of one value. */
 function isBeyond(order: LeadOrder, { time: at, id }: LeadPosition): Prisma.Sql {
-  return Prisma.sql`(${orders[order.by].time}, id) ${beyond(order)} (${time(at)}, ${id}::uuid)`;
+  return Prisma.sql`(${orders[order.by].time}, id) ${beyond(withinValue(order))} (${time(at)}, ${id}::uuid)`;
 }
 
 /**
@@ -83,7 +120,12 @@ export const valueColumns: Readonly<Partial<Record<SortField, Prisma.Sql>>> = {
   callbackAt: Prisma.raw(`${callbackColumn} AS value`),
   status: Prisma.sql`status::text AS value`,
   source: Prisma.sql`source::text AS value`,
+  campaign: Prisma.sql`campaign_id::text AS value`,
+  user: Prisma.sql`user_id::text AS value`,
   country: Prisma.sql`left(country, 64) AS value`,
+  s1: Prisma.sql`s1 AS value`,
+  lpName: Prisma.sql`left(lp_name, 255) AS value`,
+  assignee: Prisma.sql`assignee_id::text AS value`,
 };
 
 /**
@@ -217,8 +259,13 @@ function conditionsOf({ scope, filter, order }: FoundSelection, after?: LeadPosi
   if (assigneeId === null) others.push(Prisma.sql`assignee_id IS NULL`);
   else if (assigneeId !== undefined) byCreation.push(Prisma.sql`assignee_id = ${assigneeId}::uuid`);
   if (isCallbackDue) inOrder.push(Prisma.sql`callback_at <= now()`);
-  if (has === 'callbackAt') (order.by === has ? inOrder : others).push(Prisma.sql`callback_at IS NOT NULL`);
-  if (has === 'country') (order.by === has ? inOrder : others).push(Prisma.sql`country IS NOT NULL`);
+  if (has !== undefined) (order.by === has ? inOrder : others).push(Prisma.sql`${optional[has]} IS NOT NULL`);
+  // The index of campaigns has the leads of all workspaces.
+  if (order.by === 'campaign') {
+    inOrder.push(Prisma.sql`campaign_id = ANY (ARRAY(
+      SELECT id FROM campaign WHERE workspace_id = ${scope.workspaceId}::uuid
+    ))`);
+  }
   if (paymentId !== undefined) {
     others.push(Prisma.sql`id IN (
       SELECT lead_id FROM payment_lead WHERE payment_id = ${paymentId}::uuid AND workspace_id = ${scope.workspaceId}::uuid

@@ -43,6 +43,7 @@ import { findDifferingLeads, findEarlierLeads } from './lead-repeats.ts';
 import {
   type FoundSelection,
   matching,
+  opposite,
   statementsOf,
   unfilteredStatement,
   valueColumns,
@@ -386,8 +387,7 @@ function withValues(page: LeadPage, rows: readonly (readonly (string | null)[])[
 }
 
 function reversed({ order, ...selection }: LeadSelection): LeadSelection {
-  const direction = order.direction === 'descending' ? 'ascending' : 'descending';
-  return { ...selection, order: { ...order, direction } };
+  return { ...selection, order: opposite(order) };
 }
 
 /** Returns the rows of the first statement if they reach the limit, else those of the second. */

@@ -8,6 +8,9 @@ import type { SortField } from './sort-fields.ts';
 /** The last time that Postgres can read. Later dates are written with a sign and a year of 6 digits. */
 const maxTimeMs = Date.UTC(10_000, 0, 1) - 1;
 
+const isUuid = (value: string | undefined) => value !== undefined && uuidPattern.test(value);
+const isText = (value: string | undefined) => value !== undefined && !value.includes('\u0000');
+
 /** Returns whether a position in an order can have a value. Postgres rejects values of another type. */
 const isValue: Readonly<Record<SortField, (value: string | undefined) => boolean>> = {
   createdAt: (value) => value === undefined,
@@ -15,7 +18,12 @@ const isValue: Readonly<Record<SortField, (value: string | undefined) => boolean
   callbackAt: (value) => value === undefined,
   status: (value) => leadStatuses.some((status) => status === value),
   source: (value) => value === 'crm' || value === 'intake',
-  country: (value) => value !== undefined && !value.includes('\u0000'),
+  campaign: isUuid,
+  user: isUuid,
+  country: isText,
+  s1: isText,
+  lpName: isText,
+  assignee: isUuid,
 };
 
 /** A position in a list, and whether the requested page is after it or before it. */

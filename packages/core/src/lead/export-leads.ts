@@ -3,6 +3,7 @@ import { detailFields, internalFields } from './lead.schema.ts';
 import { seesInternals, type Viewer } from './lead-scope.ts';
 import type { LeadPosition, LeadStore, LeadTexts } from './lead-store.ts';
 import { type LeadChoice, positionOf, selectLeads } from './list-leads.ts';
+import type { SortField } from './sort-fields.ts';
 
 /** The export formats: CSV (RFC 4180) and newline-delimited JSON. */
 export const exportFormats = ['csv', 'ndjson'] as const;
@@ -13,6 +14,13 @@ interface ExportPiece {
   readonly text: string;
   readonly leads: number;
 }
+
+/** The fields of the ids that some orders compare. */
+const idFields: Readonly<Partial<Record<SortField, string>>> = {
+  campaign: 'campaignId',
+  user: 'userId',
+  assignee: 'assigneeId',
+};
 
 /** The number of leads in the first read. */
 const firstLeads = 32;
@@ -42,8 +50,8 @@ export function exportLeads(
   const { begin, write } = writers[format];
   const fieldCount = detailFields.length - (seesInternals(viewer) ? 0 : internalFields.length);
   const [idAt, createdAt, updatedAt, valueAt] = (
-    ['id', 'createdAt', 'updatedAt', selection.order.by] as const
-  ).map((field) => detailFields.indexOf(field)) as [number, number, number, number];
+    ['id', 'createdAt', 'updatedAt', idFields[selection.order.by] ?? selection.order.by] as const
+  ).map((field) => detailFields.findIndex((name) => name === field)) as [number, number, number, number];
 
   async function* pieces(): AsyncGenerator<ExportPiece, void, undefined> {
     let limit = firstLeads;

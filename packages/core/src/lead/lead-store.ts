@@ -76,8 +76,9 @@ export interface LeadFilter {
 }
 
 /**
- * The field by which leads are ordered. Leads of the same status, source or country are ordered by their creation. Leads
- * of the same time are ordered by id. All of it has the same direction, as in the index.
+ * The field by which leads are ordered. Leads of the same value are ordered by their creation. Leads of the same time are
+ * ordered by id. All of it has the same direction, as in the index. `s1` and `lpName` are an exception: their indexes have
+ * the newest lead of a value first.
  */
 export interface LeadOrder {
   readonly by: SortField;

@@ -379,14 +379,15 @@ export const LeadFilterQuery = Type.Object(
     ),
     has: Type.Optional(
       Type.Enum([...optionalSortFields], {
-        description: 'Only leads that have a value in this field. Publishers cannot use `callbackAt`.',
+        description:
+          'Only leads that have a value in this field. Publishers cannot use `assignee` and `callbackAt`.',
         examples: ['country'],
       }),
     ),
     sort: Type.Optional(
       Type.Enum([...sorts], {
         description:
-          'Sort order, with `-` for descending, such as newest first. Leads of the same `status`, `source` or `country` are sorted by creation. Statuses have the order OnHold, Trashed, Paid, Approved. `country` and `callbackAt` need a filter that selects leads with a value: `has`, `country` or `callbackDue`. Publishers cannot use `callbackAt`. The default is `-createdAt`, or `-updatedAt` if `updatedSince` is given.',
+          'Sort order, with `-` for descending, such as newest first. Leads of the same value are sorted by creation: oldest first, but newest first with `s1` and `lpName`; with `-`, the other way around. Statuses have the order OnHold, Trashed, Paid, Approved. `campaign`, `user` and `assignee` have the order of the ids, which puts the leads of each together. `country`, `s1`, `lpName`, `assignee` and `callbackAt` need a filter that selects leads with a value: `has`, the filter of the same name, or `callbackDue`. Publishers cannot use `assignee` and `callbackAt`. The default is `-createdAt`, or `-updatedAt` if `updatedSince` is given.',
         examples: ['-createdAt'],
       }),
     ),

@@ -4,11 +4,11 @@ import { pageLimit } from '../paging.ts';
 import { uuidPattern } from '../uuid.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { LeadFilterQuery, LeadQuery } from './lead.schema.ts';
-import { seesInternals, type Viewer, visibleTo } from './lead-scope.ts';
+import { type LeadScope, seesInternals, type Viewer, visibleTo } from './lead-scope.ts';
 import type { LeadFilter, LeadOrder, LeadPosition, LeadSelection, LeadEnd, LeadStore } from './lead-store.ts';
 import { type LeadStatus, leadStatuses } from './lead-transitions.ts';
 import { leadSearch, phoneSearch } from './search.ts';
-import { fieldOf, neededBy } from './sort-fields.ts';
+import { fieldOf, isInternal, isNewestFirst, neededBy, type SortField } from './sort-fields.ts';
 
 /** A page of a list, with the cursors of the next and the previous page if they exist. */
 interface FoundPage {
@@ -64,13 +64,14 @@ export type LeadChoice = LeadFilterQuery & { readonly ids?: readonly string[] | 
  */
 export function selectLeads(principal: Viewer, query: LeadChoice): LeadSelection {
   const { assignee, callbackDue, has, sort } = query;
-  const isInternal =
+  const needsInternals =
     assignee !== undefined ||
     callbackDue !== undefined ||
-    has === 'callbackAt' ||
-    neededBy(sort) === 'callbackAt';
-  if (isInternal && !seesInternals(principal)) throw new LeadsError('forbidden');
-  return { scope: visibleTo(principal), filter: toFilter(query, principal), order: toOrder(query) };
+    (has !== undefined && isInternal(has)) ||
+    (sort !== undefined && isInternal(fieldOf(sort)));
+  if (needsInternals && !seesInternals(principal)) throw new LeadsError('forbidden');
+  const scope = visibleTo(principal);
+  return { scope, filter: toFilter(query, principal), order: toOrder(query, scope) };
 }
 
 /**
@@ -107,11 +108,13 @@ export async function countLeads(leads: LeadStore, viewer: Viewer, query: LeadFi
 export function positionOf({ id, value = '', ...times }: LeadEnd, { by }: LeadOrder): LeadPosition {
   if (by === 'createdAt' || by === 'updatedAt') return { time: new Date(times[by]), id };
   if (by === 'callbackAt') return { time: new Date(value), id };
-  return { value: Array.from(value).slice(0, indexedLength).join(''), time: new Date(times.createdAt), id };
+  const length = indexedLengths[by];
+  const indexed = length === undefined ? value : Array.from(value).slice(0, length).join('');
+  return { value: indexed, time: new Date(times.createdAt), id };
 }
 
-/** The characters of a country that its index has. */
-const indexedLength = 64;
+/** The characters of a text that its index has. */
+const indexedLengths: Readonly<Partial<Record<SortField, number>>> = { country: 64, lpName: 255 };
 
 function toFilter(query: LeadChoice, { userId }: Viewer): LeadFilter {
   const { status, user, campaignCode, s1, lpName, country, source, assignee, callbackDue, has } = query;
@@ -171,33 +174,41 @@ function toTime(
   return new Date(Math.min(Math.max(0, timeMs), Date.UTC(10_000, 0, 1) - 1));
 }
 
-function toOrder(query: LeadFilterQuery): LeadOrder {
-  const { status, source, country, callbackDue, has, updatedSince } = query;
+function toOrder(query: LeadFilterQuery, scope: LeadScope): LeadOrder {
+  const { campaignCode, user, country, s1, lpName, source, assignee, callbackDue, has, updatedSince } = query;
   // A request for changed leads gets the last changes first.
   const sort = query.sort ?? (updatedSince === undefined ? '-createdAt' : '-updatedAt');
-  const needed = neededBy(sort);
-  if (needed !== undefined && needed !== has) {
-    const [filter, value] = needed === 'country' ? ['country', country] : ['callbackDue', callbackDue];
-    if (value === undefined) {
-      throw new LeadsError('invalid_input', {
-        fields: [
-          {
-            at: 'query',
-            path: 'sort',
-            reason: `needs has=${needed} or ${filter}, because the order contains only leads with a value`,
-          },
-        ],
-      });
-    }
-  }
   const by = fieldOf(sort);
+  const isDescending = sort.startsWith('-');
+  /** The fields of which a filter selects the leads of one value. */
+  const chosen: { readonly [Field in SortField]?: string | undefined } = {
+    status: query.status !== undefined && toStatuses(query.status)?.length === 1 ? query.status : undefined,
+    source,
+    campaign: campaignCode,
+    user: user ?? scope.userId,
+    country,
+    s1,
+    lpName,
+    assignee: assignee === 'none' ? undefined : assignee,
+  };
+  const needed = neededBy(sort);
+  const hasValue = needed === 'callbackAt' ? callbackDue : chosen[by];
+  if (needed !== undefined && needed !== has && hasValue === undefined) {
+    const filter = needed === 'callbackAt' ? 'callbackDue' : needed;
+    throw new LeadsError('invalid_input', {
+      fields: [
+        {
+          at: 'query',
+          path: 'sort',
+          reason: `needs has=${needed} or ${filter}, because the order contains only leads with a value`,
+        },
+      ],
+    });
+  }
   // Leads of one value are in the order of their creation, which has an index with most filters.
-  const isOfOne =
-    (by === 'status' && status !== undefined && toStatuses(status)?.length === 1) ||
-    (by === 'source' && source !== undefined) ||
-    (by === 'country' && country !== undefined);
+  const isOfOne = chosen[by] !== undefined;
   return {
     by: isOfOne ? 'createdAt' : by,
-    direction: sort.startsWith('-') ? 'descending' : 'ascending',
+    direction: isDescending !== (isOfOne && isNewestFirst(by)) ? 'descending' : 'ascending',
   };
 }

@@ -9,7 +9,7 @@ import { paymentQuery } from '../../api/payments.ts';
 import { campaignOption } from '../../shell/campaign-option.ts';
 import { DateInput } from '../../shell/date-input.tsx';
 import { IconFilter, IconSearch, IconX } from '../../shell/icons.tsx';
-import { neededBy } from '@leads/core/lead/sort-fields';
+import { fieldOf, isInternal } from '@leads/core/lead/sort-fields';
 import { assigneeOptions, memberOption } from '../../shell/member-options.ts';
 import { formatDay } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
@@ -360,7 +360,7 @@ function MoreFilters({ filters, onChange, isManager }: FiltersProps) {
         value={filters.sort ?? defaultSort}
         onChange={(value) => value !== null && onChange(sortChanges(filters, value))}
         data={(Object.keys(t.sorts) as LeadSort[])
-          .filter((value) => isManager || neededBy(value) !== 'callbackAt')
+          .filter((value) => isManager || !(isInternal(fieldOf(value)) || fieldOf(value) === 'user'))
           .map((value) => ({ value, label: t.sorts[value] }))}
       />
     </>

@@ -71,9 +71,18 @@ export function readLeadSearch(search: Record<string, unknown>): LeadSearch {
 }
 
 /** Whether filters select the leads that a sort order contains. */
-function isSortable({ has, country, callbackDue }: LeadFilters, sort: LeadFilters['sort']): boolean {
+function isSortable(
+  { has, country, s1, lpName, assignee, callbackDue }: LeadFilters,
+  sort: LeadFilters['sort'],
+): boolean {
   const needed = neededBy(sort);
-  const value = { country, callbackAt: callbackDue };
+  const value = {
+    country,
+    s1,
+    lpName,
+    assignee: assignee === 'none' ? undefined : assignee,
+    callbackAt: callbackDue,
+  };
   return needed === undefined || needed === has || value[needed] !== undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { Lead } from '@leads/core/lead';
 import type { LeadPage } from '../../api/leads.ts';
-import { fieldOf } from '@leads/core/lead/sort-fields';
+import { fieldOf, type SortField } from '@leads/core/lead/sort-fields';
 import type { LeadSort } from './lead-search.ts';
 
 /** Whether a list is sorted by a time that each listed lead has. Other changes of the order need a new request. */
@@ -67,11 +67,19 @@ export function mergeLeads(
   };
 }
 
-/** Returns whether a changed lead keeps its place in a list that is sorted by a status or a country. */
+/** The fields of a listed lead that orders by a value compare. */
+const listedFields: Readonly<Partial<Record<SortField, keyof Lead>>> = {
+  status: 'status',
+  country: 'country',
+  campaign: 'campaignId',
+  user: 'userId',
+};
+
+/** Returns whether a changed lead keeps its place in a list that is sorted by a value of listed leads. */
 export function keepsPlace(lead: Lead, pages: readonly LeadPage[], sort: LeadSort): boolean {
-  const by = fieldOf(sort);
+  const field = listedFields[fieldOf(sort)];
   const known = pages.flatMap(({ leads }) => leads).find(({ id }) => id === lead.id);
-  return known !== undefined && (by === 'status' || by === 'country') && known[by] === lead[by];
+  return known !== undefined && field !== undefined && known[field] === lead[field];
 }
 
 /** Returns whether a lead comes before all loaded leads. */
