@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Attention, CampaignFigures, CampaignPublishers, Overview } from '@leads/core/overview';
+import type {
+  Attention,
+  CampaignFigures,
+  CampaignPublishers,
+  Overview,
+  PublishersByCampaign,
+} from '@leads/core/overview';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Crm, startCrm } from './crm.ts';
 import { signInAs } from './visitor.ts';
@@ -221,6 +227,38 @@ test('the campaigns have counts of the leads that a member may see, and managers
   expect(own).not.toHaveProperty('landingPages');
   expect(own?.lastLeadAt?.slice(0, 10)).toBe(daysAgo(1).toISOString().slice(0, 10));
   expect(await figuresOf(stranger.visitor)).toMatchObject({ total: 0, days: days(), landingPages: 0 });
+
+  // The figures of one publisher. A publisher gets no others.
+  const figuresFor = async (visitor: typeof asOwner, user: string) => {
+    const answer = await visitor.get(`/campaign-figures?user=${user}`);
+    return answer.status === 200
+      ? answer.json<CampaignFigures[]>().find(({ code }) => code === 'DEMO')?.total
+      : answer.status;
+  };
+  expect(await figuresFor(asOwner, publisher.userId.toUpperCase())).toBe(2);
+  expect(await figuresFor(asOwner, owner.userId)).toBe(2);
+  expect(await figuresFor(asPublisher, publisher.userId)).toBe(2);
+  expect(await figuresFor(asPublisher, owner.userId)).toBe(403);
+  expect(await figuresFor(asOwner, 'x')).toBe(400);
+  expect(await figuresFor(stranger.visitor, publisher.userId)).toBe(0);
+
+  // A campaign with leads of one user in the last 30 days has the name of the user.
+  const single = await workspace.addCampaign('SINGLE');
+  await crm.fixture.leads.insert([
+    workspace.lead(publisher, { campaignId: single }),
+    workspace.lead(owner, { campaignId: single, createdAt: daysAgo(40) }),
+  ]);
+  const only = { userId: publisher.userId, name: 'Test Person' };
+  expect(
+    (await asOwner.get('/campaign-publishers'))
+      .json<PublishersByCampaign>()
+      .toSorted((a, b) => b.publishers - a.publishers),
+  ).toEqual([
+    { campaignId: workspace.demoCampaignId, publishers: 2 },
+    { campaignId: single, publishers: 1, only },
+  ]);
+  expect((await asPublisher.get('/campaign-publishers')).status).toBe(403);
+  expect((await stranger.visitor.get('/campaign-publishers')).json()).toEqual([]);
 
   const path = `/campaigns/${workspace.demoCampaignId}/publishers`;
   expect((await asOwner.get(path)).json<CampaignPublishers>().publishers).toMatchObject([

@@ -706,6 +706,7 @@ const forPages: Matrix = {
   },
   'GET /attention': { ...everyone, request: () => ({ path: '/attention' }) },
   'GET /campaign-figures': { ...everyone, request: () => ({ path: '/campaign-figures' }) },
+  'GET /campaign-publishers': { ...managers, request: () => ({ path: '/campaign-publishers' }) },
   'GET /campaigns/{id}/publishers': {
     ...managers,
     request: async () => ({ path: `/campaigns/${await campaign()}/publishers` }),

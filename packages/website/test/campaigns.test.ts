@@ -111,6 +111,10 @@ test('managers create, edit, pause and archive campaigns, set payouts and hold t
   await ofPublisher.page.goto(new URL(page.url()).pathname);
   await ofPublisher.page.getByText('CHF 20.1234', { exact: true }).waitFor();
   expect(await ofPublisher.page.getByRole('main').innerText()).not.toContain('12.50');
+  await ofPublisher.page.goto('/campaigns');
+  await campaign(ofPublisher.page, 'DEMO').waitFor();
+  expect(await ofPublisher.page.getByRole('combobox', { name: 'Publisher' }).count()).toBe(0);
+  expect(await ofPublisher.page.getByRole('columnheader', { name: 'Publishers' }).count()).toBe(0);
   await page.reload();
   await own.getByRole('button', { name: 'Remove the payout of' }).click();
   await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
@@ -183,6 +187,17 @@ test('the table of campaigns shows figures and warnings, sorts and searches, and
   await campaign(page, 'QUIET').getByText('No landing page').waitFor();
   await page.getByLabel('Show archived (1)').check();
   await campaign(page, 'OLD').getByText('1 landing page still mapped').waitFor();
+  // The publishers of the last 30 days: the name of a single one leads to its leads, and a number to the campaign.
+  const linkOf = (code: string, name: string) =>
+    campaign(page, code).getByRole('link', { name, exact: true }).getAttribute('href');
+  await page.setViewportSize({ width: 1440, height: 900 });
+  expect(await linkOf('BUSY', '2 publishers')).toMatch(new RegExp(`/campaigns/${busy}$`));
+  expect(await linkOf('QUIET', 'Test Person')).toMatch(
+    new RegExp(`/leads\\?user=${member.userId}&campaignCode=QUIET$`),
+  );
+  const cutOff = () =>
+    page.getByRole('group', { name: 'Campaigns' }).evaluate((each) => each.scrollWidth - each.clientWidth);
+  expect(await cutOff()).toBe(0);
   await expectGoodEverywhere(page, 'campaigns-table');
   const size = page.viewportSize();
   // Where the table has no room, cards show all of it without scrolling.
@@ -194,6 +209,8 @@ test('the table of campaigns shows figures and warnings, sorts and searches, and
       card.getByText('No lead for 9 days'),
       card.getByRole('button', { name: 'More for QUIET' }),
       card.getByText('5', { exact: true }),
+      card.getByRole('link', { name: 'Test Person', exact: true }),
+      page.getByRole('combobox', { name: 'Publisher' }),
     ];
     await expect
       .poll(async () => {
@@ -227,6 +244,17 @@ test('the table of campaigns shows figures and warnings, sorts and searches, and
     .waitFor();
   await page.getByRole('searchbox', { name: 'Search by name or code' }).fill('bus');
   expect(await order()).toEqual(['BUSY']);
+
+  // The filter by a publisher leaves its campaigns and its leads.
+  await page.getByRole('searchbox', { name: 'Search by name or code' }).fill('');
+  await page.getByRole('combobox', { name: 'Publisher' }).fill(publisher.email);
+  await page.getByRole('option', { name: publisher.email }).click();
+  await expect.poll(order).toEqual(['BUSY']);
+  expect((await cells('BUSY')).slice(0, 3)).toEqual(['2', '50%', '2']);
+  await expectGoodEverywhere(page, 'campaigns-of-publisher');
+  await page.getByRole('searchbox', { name: 'Search by name or code' }).fill('quiet');
+  await page.getByRole('button', { name: 'Clear the filters' }).click();
+  await expect.poll(order).toContain('QUIET');
 
   await page.getByRole('link', { name: 'BUSY' }).click();
   await page.getByRole('heading', { level: 1, name: 'BUSY' }).waitFor();

@@ -16,7 +16,10 @@ const dayOfEntry = (name: 'at' | 'day') =>
 /** Returns the methods of the overview store that count the leads of campaigns. */
 export function createCampaignCounts({
   select,
-}: Pick<Database, 'select'>): Pick<OverviewStore, 'countByCampaign' | 'countByPublisher'> {
+}: Pick<Database, 'select'>): Pick<
+  OverviewStore,
+  'countByCampaign' | 'countPublishersByCampaign' | 'countByPublisher'
+> {
   /** Returns when the newest lead of each campaign was created. */
   const findNewest = async (scope: LeadScope) => {
     const { workspaceId, userId } = scope;
@@ -90,6 +93,33 @@ export function createCampaignCounts({
           days: counted,
           lastLeadAt: newest.get(campaignId),
         }),
+      );
+    },
+
+    async countPublishersByCampaign(workspaceId, since) {
+      const rows = await select<{
+        campaignId: string;
+        publishers: number;
+        userId: string;
+        name: string | null;
+      }>(
+        Prisma.sql`
+          SELECT campaign_id AS "campaignId", publishers, user_id AS "userId", "user".name FROM (
+            SELECT campaign_id, count(*)::int AS publishers, min(user_id::text) AS user_id FROM (
+              SELECT campaign_id, user_id FROM (
+                SELECT value AS campaign_id, of_id AS user_id, on_hold + trashed + paid + approved AS leads FROM lead_tally
+                WHERE ${ofEachUser({ workspaceId })} AND kind = 'campaign' AND at >= ${iso(since)}::timestamptz
+                UNION ALL
+                SELECT campaign_id::text, user_id, leads FROM lead_tally_entry
+                WHERE ${ofLead({ workspaceId })} AND at >= ${iso(since)}::timestamptz
+              ) AS counted GROUP BY campaign_id, user_id HAVING sum(leads) > 0
+            ) AS known GROUP BY campaign_id
+          ) AS found LEFT JOIN "user" ON publishers = 1 AND "user".id = user_id::uuid
+          ORDER BY campaign_id`,
+        { workspaceId },
+      );
+      return rows.map(({ campaignId, publishers, userId, name }) =>
+        Object.assign({ campaignId, publishers }, name === null ? {} : { only: { userId, name } }),
       );
     },
 

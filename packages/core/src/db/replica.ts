@@ -214,6 +214,8 @@ export function readOverviewFrom(
       replica.read(scope.workspaceId, stores, (store) => store.sumPayoutsByS1(scope, span, top)),
     countByCampaign: (scope, now, days) =>
       replica.read(scope.workspaceId, stores, (store) => store.countByCampaign(scope, now, days)),
+    countPublishersByCampaign: (workspaceId, since) =>
+      replica.read(workspaceId, stores, (store) => store.countPublishersByCampaign(workspaceId, since)),
     countByPublisher: (workspaceId, campaignId, since) =>
       replica.read(workspaceId, stores, (store) => store.countByPublisher(workspaceId, campaignId, since)),
   };

@@ -41,6 +41,8 @@ export function fairOverview(overview: OverviewStore, queue: FairQueue): Overvie
       queue.run(scope.workspaceId, () => overview.sumPayoutsByS1(scope, span, top)),
     countByCampaign: (scope, now, days) =>
       queue.run(scope.workspaceId, () => overview.countByCampaign(scope, now, days)),
+    countPublishersByCampaign: (workspaceId, since) =>
+      queue.run(workspaceId, () => overview.countPublishersByCampaign(workspaceId, since)),
     countByPublisher: (workspaceId, campaignId, since) =>
       queue.run(workspaceId, () => overview.countByPublisher(workspaceId, campaignId, since)),
   };

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { CampaignView } from '../campaign/campaign.schema.ts';
-import { dateTime } from '../fields.ts';
+import { dateTime, id } from '../fields.ts';
 import { record, summary } from './overview.schema.ts';
 
 /** A campaign with the counts of its leads that the caller may see. */
@@ -19,6 +19,26 @@ export const CampaignFigures = Type.Object(
   { additionalProperties: false },
 );
 export type CampaignFigures = Static<typeof CampaignFigures>;
+
+/** How many users created leads of each campaign that has any. */
+export const PublishersByCampaign = Type.Array(
+  Type.Object(
+    {
+      campaignId: id('The campaign.'),
+      publishers: Type.Integer({
+        description: 'The number of users who created leads in the last 30 days (UTC), with today.',
+      }),
+      only: Type.Optional(
+        Type.Object(
+          { userId: id('The user.'), name: Type.String({ description: 'Name of the user.' }) },
+          { description: 'The user, if there is only one.' },
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+);
+export type PublishersByCampaign = Static<typeof PublishersByCampaign>;
 
 /** The users who created leads of a campaign. */
 export const CampaignPublishers = Type.Object({

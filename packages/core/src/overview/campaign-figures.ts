@@ -4,7 +4,7 @@ import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import type { PayoutStore } from '../payout/payout-store.ts';
 import { type Viewer, visibleTo } from '../lead/lead-scope.ts';
-import type { CampaignFigures, CampaignPublishers } from './campaign-figures.schema.ts';
+import type { CampaignFigures, CampaignPublishers, PublishersByCampaign } from './campaign-figures.schema.ts';
 import type { OverviewStore } from './overview-store.ts';
 import { nothing, summaryOf } from './summary.ts';
 
@@ -22,16 +22,22 @@ interface Stores {
 /**
  * Lists all campaigns of the principal's workspace, oldest first, with the counts of the leads that it may see. A
  * publisher sees its own payouts only.
+ *
+ * @param user only the leads of this user are counted.
+ * @throws LeadsError `forbidden` if a publisher names another user.
  */
 export async function listCampaignFigures(
   { campaigns, overview, payouts }: Stores,
   principal: Viewer,
+  user?: string,
   now = new Date(),
 ): Promise<CampaignFigures[]> {
   const scope = visibleTo(principal);
+  if (user !== undefined && scope.userId !== undefined && user !== scope.userId)
+    throw new LeadsError('forbidden');
   const [listed, counted, pages, own] = await Promise.all([
     campaigns.list(scope.workspaceId),
-    overview.countByCampaign(scope, now, chartDays),
+    overview.countByCampaign({ ...scope, userId: user ?? scope.userId }, now, chartDays),
     scope.userId === undefined ? campaigns.countLandingPages(scope.workspaceId) : undefined,
     scope.userId === undefined ? undefined : payouts.ofUser(scope.workspaceId, scope.userId),
   ]);
@@ -66,7 +72,7 @@ export async function listCampaignPublishers(
 ): Promise<CampaignPublishers> {
   const campaign = (await campaigns.list(workspaceId)).find(({ id }) => id === campaignId);
   if (campaign === undefined) throw new LeadsError('not_found');
-  const from = new Date((Math.floor(now.getTime() / dayMs) - publisherDays + 1) * dayMs);
+  const from = publishersSince(now);
   const publishers = await overview.countByPublisher(workspaceId, campaign.id, from);
   return {
     from: from.toISOString(),
@@ -74,4 +80,18 @@ export async function listCampaignPublishers(
       Object.assign(summaryOf(counts), { value: counts.value, name: counts.name }),
     ),
   };
+}
+
+/** Counts the users who created leads of each campaign of a workspace in the last 30 days. */
+export function countPublishersByCampaign(
+  { overview }: { readonly overview: Pick<OverviewStore, 'countPublishersByCampaign'> },
+  { workspaceId }: Pick<Principal, 'workspaceId'>,
+  now = new Date(),
+): Promise<PublishersByCampaign> {
+  return overview.countPublishersByCampaign(workspaceId, publishersSince(now));
+}
+
+/** Returns the start of the days (UTC) in which publishers are counted. */
+function publishersSince(now: Date): Date {
+  return new Date((Math.floor(now.getTime() / dayMs) - publisherDays + 1) * dayMs);
 }

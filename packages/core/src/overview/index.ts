@@ -1,6 +1,10 @@
 export { Attention, type AttentionStore, getAttention } from './attention.ts';
-export { listCampaignFigures, listCampaignPublishers } from './campaign-figures.ts';
-export { CampaignFigures, CampaignPublishers } from './campaign-figures.schema.ts';
+export {
+  countPublishersByCampaign,
+  listCampaignFigures,
+  listCampaignPublishers,
+} from './campaign-figures.ts';
+export { CampaignFigures, CampaignPublishers, PublishersByCampaign } from './campaign-figures.schema.ts';
 export {
   getCountries,
   getOverview,

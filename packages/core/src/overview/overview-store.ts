@@ -1,3 +1,4 @@
+import type { PublishersByCampaign } from './campaign-figures.schema.ts';
 import type { LeadScope } from '../lead/lead-scope.ts';
 import type { LeadStatus } from '../lead/lead-status.ts';
 import type { ZoneOffset } from './days.ts';
@@ -115,6 +116,9 @@ export interface OverviewStore {
 
   /** Counts the leads of each campaign that has any, in total and for the last `days` UTC days. */
   countByCampaign(scope: LeadScope, now: Date, days: number): Promise<CampaignCounts[]>;
+
+  /** Counts the users who created leads of each campaign since the start of a UTC day. */
+  countPublishersByCampaign(workspaceId: string, since: Date): Promise<PublishersByCampaign>;
 
   /** Counts the leads of a campaign by the user who created them, since the start of a UTC day. Most leads first. */
   countByPublisher(workspaceId: string, campaignId: string, since: Date): Promise<CountedRecord[]>;

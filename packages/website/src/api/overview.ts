@@ -6,6 +6,7 @@ import type {
   Overview,
   OverviewPayouts,
   PayoutsByValue,
+  PublishersByCampaign,
 } from '@leads/core/overview';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { call } from './client.ts';
@@ -89,6 +90,23 @@ export const campaignFiguresQuery = queryOptions({
   queryKey: ['campaigns', 'figures'],
   queryFn: ({ signal }) => call<CampaignFigures[]>(campaignFiguresRequest.path, { signal }),
   refetchInterval: refreshMs,
+});
+
+/** Queries the campaigns with the counts of the leads of one user. */
+export const campaignFiguresOfQuery = (user: string) =>
+  queryOptions({
+    queryKey: [...campaignFiguresQuery.queryKey, user],
+    queryFn: ({ signal }) =>
+      call<CampaignFigures[]>(campaignFiguresRequest.path, { query: { user }, signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: refreshMs,
+  });
+
+/** Queries how many users created leads of each campaign in the last 30 days. The counts change rarely. */
+export const publishersByCampaignQuery = queryOptions({
+  queryKey: ['campaigns', 'publishers'],
+  queryFn: ({ signal }) => call<PublishersByCampaign>('/console/campaign-publishers', { signal }),
+  staleTime: 5 * 60_000,
 });
 
 /** Queries the users who created leads of a campaign in the last 30 days. */

@@ -74,6 +74,12 @@ export const campaigns = {
   mapPages: 'Map landing pages',
   publishers: 'Publishers',
   publisher: 'Publisher',
+  anyPublisher: 'Any publisher',
+  publisherCount: (count: number) =>
+    count === 1 ? '1 publisher' : `${count.toLocaleString('en')} publishers`,
+  ofPublisher: 'The figures count only leads of this publisher.',
+  noneOfPublisher: 'This publisher has no leads in these campaigns.',
+  clearFilters: 'Clear the filters',
   publishersLead: 'The users who sent leads in the last 30 days (UTC).',
   integrations: 'Integrations',
   noIntegrations: 'No webhook or postback is limited to this campaign.',

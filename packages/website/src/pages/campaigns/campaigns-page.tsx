@@ -1,5 +1,5 @@
 import type { LandingPageView } from '@leads/core/campaign';
-import { Button, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { Button, Group, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import {
   useInfiniteQuery,
@@ -11,12 +11,19 @@ import {
 import { type ComponentProps, useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { dismissLandingPage, landingPagesQuery, mapLandingPage } from '../../api/campaigns.ts';
-import { attentionQuery, campaignFiguresQuery } from '../../api/overview.ts';
+import { membersQuery } from '../../api/members.ts';
+import {
+  attentionQuery,
+  campaignFiguresOfQuery,
+  campaignFiguresQuery,
+  publishersByCampaignQuery,
+} from '../../api/overview.ts';
 import { useCommands } from '../../shell/commands.ts';
 import { EmptyState } from '../../shell/empty-state.tsx';
 import { IconPlus, IconSearch } from '../../shell/icons.tsx';
 import { LazyConfirmDialog } from '../../shell/lazy-confirm-dialog.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { memberOption } from '../../shell/member-options.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
@@ -34,6 +41,7 @@ export function CampaignsPage() {
   const { workspace } = useSuspenseQuery(meQuery).data;
   const isManaging = workspace !== undefined && workspace.role !== 'publisher';
   const { data: campaigns, error, refetch } = useQuery(campaignFiguresQuery);
+  const { data: publishers } = useQuery({ ...publishersByCampaignQuery, enabled: isManaging });
   const mapped = useInfiniteQuery(landingPagesQuery('mapped'));
   const [showsArchived, { toggle }] = useDisclosure(false);
   const [creating, { open, close }] = useDisclosure(false);
@@ -87,6 +95,7 @@ export function CampaignsPage() {
             )}
             <Campaigns
               campaigns={campaigns}
+              publishers={publishers}
               archived={archived}
               showsArchived={showsArchived}
               onShowArchived={toggle}
@@ -124,7 +133,7 @@ export function CampaignsPage() {
   );
 }
 
-/** The campaigns with a search field. Archived ones are hidden until the user shows them. */
+/** The campaigns with a search field and a filter by publisher. Archived ones are hidden until the user shows them. */
 function Campaigns({
   campaigns,
   archived,
@@ -138,8 +147,12 @@ function Campaigns({
   onShowArchived: () => void;
 }) {
   const [search, setSearch] = useState('');
+  const [user, setUser] = useState<string>();
+  const { data: members = [] } = useQuery({ ...membersQuery, enabled: props.isManaging });
+  const ofUser = useQuery({ ...campaignFiguresOfQuery(user ?? ''), enabled: user !== undefined });
   const searched = search.trim().toLowerCase();
-  const shown = campaigns.filter(
+  const listed = user === undefined ? campaigns : (ofUser.data ?? []).filter(({ total }) => total > 0);
+  const shown = listed.filter(
     ({ status, name, code }) =>
       (showsArchived || status !== 'archived') &&
       [name, code].some((text) => text.toLowerCase().includes(searched)),
@@ -147,18 +160,53 @@ function Campaigns({
   return (
     <>
       {campaigns.length > 1 && (
-        <TextInput
-          type="search"
-          aria-label={t.search}
-          placeholder={t.search}
-          leftSection={<IconSearch size={16} aria-hidden />}
-          maw={360}
-          value={search}
-          onChange={({ currentTarget }) => setSearch(currentTarget.value)}
-        />
+        <Group gap="xs">
+          <TextInput
+            type="search"
+            aria-label={t.search}
+            placeholder={t.search}
+            leftSection={<IconSearch size={16} aria-hidden />}
+            flex="1 1 200px"
+            maw={360}
+            value={search}
+            onChange={({ currentTarget }) => setSearch(currentTarget.value)}
+          />
+          {props.isManaging && (
+            <Select
+              aria-label={t.publisher}
+              placeholder={t.anyPublisher}
+              searchable
+              clearable
+              flex="1 1 200px"
+              maw={360}
+              value={user ?? null}
+              onChange={(value) => setUser(value ?? undefined)}
+              data={members.map(memberOption)}
+            />
+          )}
+        </Group>
       )}
-      {shown.length > 0 ? (
+      {user !== undefined && <Text size="sm">{t.ofPublisher}</Text>}
+      {user !== undefined && ofUser.data === undefined ? (
+        ofUser.error === null ? (
+          <PendingPage />
+        ) : (
+          <ErrorNotice error={ofUser.error} onRetry={() => void ofUser.refetch()} />
+        )
+      ) : shown.length > 0 ? (
         <CampaignsTable campaigns={shown} {...props} />
+      ) : user !== undefined ? (
+        <EmptyState text={t.noneOfPublisher}>
+          <Button
+            variant="default"
+            onClick={() => {
+              setSearch('');
+              setUser(undefined);
+            }}
+          >
+            {t.clearFilters}
+          </Button>
+        </EmptyState>
       ) : searched === '' ? (
         <EmptyState text={t.allArchived}>
           <Button variant="default" onClick={onShowArchived}>

@@ -1,5 +1,5 @@
 import type { CampaignStatus, LandingPageView } from '@leads/core/campaign';
-import type { CampaignFigures } from '@leads/core/overview';
+import type { CampaignFigures, PublishersByCampaign } from '@leads/core/overview';
 import { ActionIcon, Button, Code, Group, Select, Stack, Table, Text } from '@mantine/core';
 import { type DragEvent, useRef, useState } from 'react';
 import { IconArrowDown, IconArrowUp } from '../../shell/icons.tsx';
@@ -10,6 +10,7 @@ import { SortableHeader, useSortedRows } from '../../shell/sortable-table.tsx';
 import { useIsNarrower } from '../../shell/use-is-narrower.ts';
 import * as texts from '../../texts/index.ts';
 import { formatRate } from '../overview/figures.ts';
+import { LeadsLink } from '../overview/leads-link.tsx';
 import { CampaignDialog, type CampaignDialogName, CampaignMenu } from './campaign-actions.tsx';
 import { CampaignState, CampaignWarnings } from './campaign-state.tsx';
 import { readDraggedPage } from './dragged-page.ts';
@@ -46,6 +47,8 @@ interface CampaignsTableProps {
   /** Whether all landing pages are loaded. */
   readonly isComplete: boolean;
   readonly isManaging: boolean;
+  /** The numbers of publishers, for owners and managers. Absent until they are loaded. */
+  readonly publishers: PublishersByCampaign | undefined;
   /** Called when a landing page is dropped on a campaign. */
   readonly onDropPage: (id: string, campaign: CampaignFigures) => void;
 }
@@ -129,6 +132,7 @@ export function CampaignsTable({ campaigns, ...props }: CampaignsTableProps) {
                   />
                 ))}
                 <Table.Th scope="col">{t.twoWeeks}</Table.Th>
+                {props.isManaging && <Table.Th scope="col">{t.publishers}</Table.Th>}
                 <Table.Th scope="col">{t.landingPagesOf}</Table.Th>
                 {props.isManaging && <Table.Th scope="col">{t.actions}</Table.Th>}
               </Table.Tr>
@@ -197,6 +201,20 @@ function pagesOf({ campaign, landingPages, isComplete, isManaging }: CampaignPro
   return isManaging ? t.none : t.noOwnPages;
 }
 
+/** A link to the leads of the only publisher of a campaign, or to its page, which lists the publishers. */
+function CampaignPublishers({ campaign: { id, code }, publishers }: CampaignProps) {
+  const { publishers: count = 0, only } = publishers?.find(({ campaignId }) => campaignId === id) ?? {};
+  if (publishers === undefined) return null;
+  if (only !== undefined)
+    return <LeadsLink filters={{ user: only.userId, campaignCode: code }}>{only.name}</LeadsLink>;
+  if (count === 0) return t.none;
+  return (
+    <AnchorLink to="/campaigns/$id" params={{ id }} size="sm">
+      {t.publisherCount(count)}
+    </AnchorLink>
+  );
+}
+
 function CampaignName({ campaign: { id, name, code } }: Pick<CampaignProps, 'campaign'>) {
   return (
     <div>
@@ -228,6 +246,9 @@ function CampaignCard(props: CampaignProps) {
         [t.approveRate, formatRate(campaign.approveRate)],
         [texts.common.leads, campaign.total.toLocaleString('en')],
         [t.lastLead, <RelativeTime key="lastLead" at={campaign.lastLeadAt} />],
+        ...(isManaging
+          ? ([[t.publishers, <CampaignPublishers key="publishers" {...props} />]] as const)
+          : []),
         [t.landingPagesOf, pagesOf(props)],
       ]}
       {...(isManaging && { actions: <CampaignMenu campaign={campaign} onChoose={onChoose} /> })}
@@ -265,6 +286,11 @@ function CampaignRow(props: CampaignProps) {
       <Table.Td>
         <Sparkline days={campaign.days} />
       </Table.Td>
+      {isManaging && (
+        <Table.Td w={130} miw={110} maw={160}>
+          <CampaignPublishers {...props} />
+        </Table.Td>
+      )}
       <Table.Td maw={220}>
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
           {pagesOf(props)}
