@@ -636,7 +636,7 @@ test('the website serves precompressed files in an encoding that the browser acc
   }
 });
 
-test('the website gets long lists compressed if its browser accepts that, and API clients and other routes do not', async () => {
+test('the website gets long JSON compressed if its browser accepts that, but no answers with secrets, and API clients do not', async () => {
   const workspace = await fixture.createWorkspace();
   const { visitor, member } = await signInAs(service, workspace, 'owner');
   await fixture.leads.insert(Array.from({ length: 50 }, () => workspace.lead(member)));
@@ -653,7 +653,35 @@ test('the website gets long lists compressed if its browser accepts that, and AP
   expect(compressed.bytes.length).toBeLessThan(plain.bytes.length / 3);
   expect(gunzipSync(compressed.bytes).equals(plain.bytes)).toBe(true);
   expect(refused.bytes.equals(plain.bytes)).toBe(true);
-  // Short lists, exports, and the list of API clients.
+  // Other GET routes, too.
+  for (let i = 0; i < 10; i++) await workspace.addCampaign(`CAMPAIGN-${i}`);
+  for (const path of [
+    '/console/campaigns',
+    '/console/campaign-figures',
+    '/console/overview?from=2026-01-01&to=2026-01-31',
+  ]) {
+    const [long, short] = [await get(path), await get(path, accepting)];
+    expect([path, short.headers['content-encoding']]).toEqual([path, 'gzip']);
+    expect(gunzipSync(short.bytes).length).toBe(long.bytes.length);
+  }
+  // Receivers have tokens in their URLs, and an invitation is a secret link.
+  await fixture.sql(
+    `INSERT INTO delivery_endpoint (id, workspace_id, url, event_types, statuses, campaign_ids, secret)
+     SELECT gen_random_uuid(), $1, 'https://crm.example.com/hook?token=' || n, '{lead.created}', '{}', '{}', 'x'
+     FROM generate_series(1, 9) AS n`,
+    [workspace.id],
+  );
+  const secrets = await get('/console/webhooks', accepting);
+  expect(secrets.bytes.length).toBeGreaterThan(1_024);
+  const ids = plain.json<{ id: string }[]>().map(({ id }) => id);
+  const changed = await visitor.send(
+    'POST',
+    '/console/order/leads/status',
+    { ids, status: 'Approved' },
+    accepting,
+  );
+  expect(changed.bytes.length).toBeGreaterThan(1_024);
+  // Short answers, exports, secrets, answers to other methods, and the list of API clients.
   const api = { path: '/api/v1/order/leads', headers: { ...member.headers, ...accepting } };
   for (const answer of [
     plain,
@@ -661,6 +689,8 @@ test('the website gets long lists compressed if its browser accepts that, and AP
     await get(`${leadList}?limit=1`, accepting),
     await get(`${leadList}.csv`, accepting),
     await get('/console/api-keys', accepting),
+    secrets,
+    changed,
     await service.send(api),
   ]) {
     expect([answer.status, answer.headers['content-encoding']]).toEqual([200, undefined]);

@@ -18,7 +18,7 @@ import { createAccessTokenRoute } from './access-tokens/create-access-token.ts';
 import { listAccessTokensRoute } from './access-tokens/list-access-tokens.ts';
 import { revokeAccessTokenRoute } from './access-tokens/revoke-access-token.ts';
 import { auditFileRoute } from './audit/audit-file.ts';
-import { compressLists } from './compress-lists.ts';
+import { compressAnswers } from './compress-answers.ts';
 import { createApiKeyRoute } from './api-keys/create-api-key.ts';
 import { getApiKeyUsageRoute } from './api-keys/get-api-key-usage.ts';
 import { listApiKeyRequestsRoute } from './api-keys/list-api-key-requests.ts';
@@ -50,7 +50,7 @@ export async function websiteRoutes(app: Server, config: CrmConfig, context: Crm
   await app.register(
     async (scope) => {
       requireSession(scope, context);
-      compressLists(scope);
+      compressAnswers(scope);
       await leadsRoutes(scope, context);
       exportFileRoutes(scope, context);
       viewLeadRoutes(scope, context);
