@@ -388,6 +388,29 @@ describe('an export', () => {
     expect([name, others]).toEqual([expect.stringMatching(/^leads-.*\.csv$/), []]);
     expect(text.match(/Person \d+,/g)).toHaveLength(3_000);
 
+    // A browser that cannot write a file of the user shows the same progress, and saves the file when it is complete.
+    await page.evaluate(() => Reflect.set(window, 'showSaveFilePicker', undefined));
+    const saved: string[] = [];
+    page.on('download', (each) => saved.push(each.suggestedFilename()));
+    await limit(400_000);
+    await start();
+    await bar.waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('Export cancelled. Nothing was saved.').last().waitFor();
+    await bar.waitFor({ state: 'detached' });
+    expect(saved).toEqual([]);
+    await limit(-1);
+    const arriving = page.waitForEvent('download');
+    await start();
+    const arrived = await readFile(await (await arriving).path(), 'utf8');
+    expect(arrived.match(/Person \d+,/g)).toHaveLength(3_000);
+    expect(saved).toEqual([expect.stringMatching(/^leads-.*\.csv$/)]);
+    await page.evaluate(() =>
+      Reflect.set(window, 'showSaveFilePicker', async ({ suggestedName }: { suggestedName: string }) =>
+        (await navigator.storage.getDirectory()).getFileHandle(suggestedName, { create: true }),
+      ),
+    );
+
     // The server rejects an export before it begins. The page stays and shows the reason.
     await page.route('**/order/leads.csv*', (route) =>
       route.continue({ url: `${route.request().url()}&limit=1` }),

@@ -3,6 +3,7 @@ import { notifications } from '@mantine/notifications';
 import type { QueryClient } from '@tanstack/react-query';
 import { ApiError } from '../../api/api-error.ts';
 import { checkExport, exportAddress, openExport } from '../../api/leads.ts';
+import { download } from '../../shell/download.ts';
 import { describeError } from '../../shell/describe-error.ts';
 import { UserError } from '../../shell/user-error.ts';
 import * as texts from '../../texts/index.ts';
@@ -24,10 +25,15 @@ declare global {
   }
 }
 
+/** The most leads, and the most bytes, that a browser collects because it cannot write a file of the user. */
+const maxCollected = { leads: 200_000, bytes: 256 * 1024 * 1024 };
+/** The bytes that become one Blob. A browser can move Blobs from its memory to the disk. */
+const partBytes = 4 * 1024 * 1024;
+
 /**
- * Exports all leads that match filters into a file. If the browser can write a file while it arrives, the list shows the
- * progress. Otherwise the browser downloads the file and shows its own progress. The file is never held in memory. An
- * error is shown as a notification.
+ * Exports all leads that match filters into a file, and shows the progress in the list. A browser that cannot write a
+ * file of the user collects the file and then saves it. If the file is too large for that, the browser downloads it and
+ * shows its own progress. An error is shown as a notification.
  *
  * @param total the number of leads that match, if it is known.
  */
@@ -44,7 +50,12 @@ export async function exportLeads(given: {
     const fileName = `leads-${new Date().toISOString().slice(0, 10)}.${format}`;
     const file = await chooseFile(fileName);
     if (file === 'cancelled') return;
-    if (file !== undefined) return await writeFile(file, given);
+    if (file !== undefined) return await writeFile(ofUser(file), given);
+    if (total !== undefined && total <= maxCollected.leads) {
+      const collected = collect(fileName);
+      await writeFile(collected, given);
+      if (!collected.isTooLarge()) return;
+    }
     const link = document.createElement('a');
     link.href = exportAddress(format, filters);
     link.download = fileName;
@@ -66,8 +77,60 @@ async function chooseFile(suggestedName: string): Promise<ChosenFile | 'cancelle
   }
 }
 
+/** A file that an export writes. */
+interface Target {
+  readonly name: string;
+  readonly open: () => Promise<WritableStream<Uint8Array<ArrayBuffer>>>;
+  /** Called after an error. */
+  readonly discard: () => Promise<void>;
+  /** Whether the file has grown too large, so that its export ends without a message. */
+  readonly isTooLarge: () => boolean;
+}
+
+/** The browser replaces the file when it is complete. After an error, it discards what it has written. */
+const ofUser = (file: ChosenFile): Target => ({
+  name: file.name,
+  open: () => file.createWritable(),
+  discard: async () => file.remove?.().catch(() => undefined),
+  isTooLarge: () => false,
+});
+
+/** Returns a file that is collected and saved when it is complete. */
+function collect(name: string): Target {
+  let parts: Blob[] = [];
+  let chunks: Uint8Array<ArrayBuffer>[] = [];
+  let [bytes, waiting] = [0, 0];
+  const store = () => {
+    parts.push(new Blob(chunks));
+    [chunks, waiting] = [[], 0];
+  };
+  const isTooLarge = () => bytes > maxCollected.bytes;
+  return {
+    name,
+    isTooLarge,
+    async open() {
+      return new WritableStream({
+        write(chunk) {
+          bytes += chunk.byteLength;
+          waiting += chunk.byteLength;
+          if (isTooLarge()) throw new Error('The file is too large to be collected');
+          chunks.push(chunk);
+          if (waiting >= partBytes) store();
+        },
+        close() {
+          store();
+          download(new Blob(parts), name);
+        },
+      });
+    },
+    async discard() {
+      [parts, chunks] = [[], []];
+    },
+  };
+}
+
 async function writeFile(
-  file: ChosenFile,
+  file: Target,
   { queryClient, format, filters, total }: Parameters<typeof exportLeads>[0],
 ): Promise<void> {
   const cancellation = new AbortController();
@@ -87,18 +150,18 @@ async function writeFile(
   report();
   try {
     const content = await openExport(format, filters, cancellation.signal);
-    const counted = new TransformStream<Uint8Array, Uint8Array>({
+    const counted = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
       transform(chunk, controller) {
         received = count(chunk);
         report();
         controller.enqueue(chunk);
       },
     });
-    // The browser replaces the file when it is complete. After an error, it discards what it has written.
-    await content.pipeThrough(counted).pipeTo(await file.createWritable(), { signal: cancellation.signal });
+    await content.pipeThrough(counted).pipeTo(await file.open(), { signal: cancellation.signal });
     notifications.show({ message: t.exported(received, file.name) });
   } catch (error) {
-    await file.remove?.().catch(() => undefined);
+    await file.discard();
+    if (file.isTooLarge()) return;
     if (cancellation.signal.aborted) notifications.show({ message: t.exportCancelled });
     else throw error instanceof ApiError ? error : new UserError(t.exportFailed, t.exportFailedStep);
   } finally {
