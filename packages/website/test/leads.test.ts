@@ -2090,6 +2090,8 @@ describe('with the keyboard only', () => {
     await press('Enter');
     await page.waitForURL('**q=person');
     await expect.poll(isOnList).toBe(true);
+    // Until the search is answered, keys change no lead.
+    await page.locator('[role="grid"][aria-busy="false"]').waitFor();
     const active = async () =>
       page.locator(`[id="${await grid(page).getAttribute('aria-activedescendant')}"]`).textContent();
     await press('j');

@@ -1,7 +1,8 @@
 import { Button, type ButtonProps } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useCommands } from './commands.ts';
-import { ConfirmDialog, type Confirmation } from './confirm-dialog.tsx';
+import type { Confirmation } from './confirm-dialog.tsx';
+import { LazyConfirmDialog } from './lazy-confirm-dialog.tsx';
 
 /** A button that asks for confirmation before it acts. The command palette offers the same action. */
 export function ConfirmButton({
@@ -28,9 +29,9 @@ export function ConfirmButton({
         {label}
       </Button>
       {opened && (
-        <ConfirmDialog title={title} action={action} color={color} onConfirm={onConfirm} onClose={close}>
+        <LazyConfirmDialog title={title} action={action} color={color} onConfirm={onConfirm} onClose={close}>
           {children}
-        </ConfirmDialog>
+        </LazyConfirmDialog>
       )}
     </>
   );

@@ -52,7 +52,7 @@ export function LandingPages(props: LandingPagesProps) {
   const misled = allMapped.filter(isArchived);
   const waiting = pending.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
   const hidden = dismissed.data?.pages.flatMap(({ landingPages }) => landingPages) ?? [];
-  const { toggleRef, onChange } = useMovedFocus(hidden, props.onChange);
+  const { toggleRef, onChange } = useMovedFocus(hidden, props);
   const listed = { ...props, onChange };
   return (
     <Stack component="section" id="landing-pages" gap="sm" miw={0} aria-label={t.landingPages}>
@@ -152,13 +152,17 @@ const rowId = (id: string) => `landing-page-${id}`;
  *
  * @param dismissed the landing pages whose list can be hidden. The focus then moves to the button that shows it.
  */
-function useMovedFocus(dismissed: readonly LandingPageView[], change: LandingPagesProps['onChange']) {
+function useMovedFocus(
+  dismissed: readonly LandingPageView[],
+  { pending, onChange: change }: Pick<LandingPagesProps, 'pending' | 'onChange'>,
+) {
   const toggleRef = useRef<HTMLButtonElement>(null);
   const changed = useRef<string>(undefined);
   // Runs after each change of a list, because the row leaves one list and enters another at different times.
   useEffect(() => {
     const id = changed.current;
-    if (id === undefined) return;
+    // Until the lists are up to date, the buttons of the row are disabled.
+    if (id === undefined || pending?.id === id) return;
     if (document.activeElement !== document.body) {
       // The user, or the question before the change, has moved the focus.
       if (document.activeElement?.closest(`#${rowId(id)}`) === null) changed.current = undefined;

@@ -7,7 +7,7 @@ import { meQuery } from '../../api/account.ts';
 import { changeRole, leaveWorkspace, membersQuery, removeMember } from '../../api/members.ts';
 import { useState } from 'react';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
-import { ConfirmDialog } from '../../shell/confirm-dialog.tsx';
+import { LazyConfirmDialog } from '../../shell/lazy-confirm-dialog.tsx';
 import { AnchorLink } from '../../shell/links.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
@@ -137,14 +137,14 @@ function Members({ workspace }: { workspace: OwnWorkspace }) {
         <ErrorNotice error={change.error} onRetry={() => change.mutate(change.variables)} />
       )}
       {asked !== undefined && (
-        <ConfirmDialog
+        <LazyConfirmDialog
           title={titleOf(asked)}
           action={t.changeRole}
           onConfirm={() => change.mutateAsync({ id: asked.member.id, role: asked.role })}
           onClose={() => setAsked(undefined)}
         >
           <Text size="sm">{leadOf(asked)}</Text>
-        </ConfirmDialog>
+        </LazyConfirmDialog>
       )}
       <RecordList label={t.title}>
         {members.map((member) => {
