@@ -2,11 +2,12 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPostgres } from '@leads/local-stack/processes/postgres';
+import type pg from 'pg';
 import { defineCommand, flag, integer, size } from '../command.ts';
 import { assertAll200, startLoadProcess } from '../load/load-process.ts';
 import { crmLeadsPath } from '../load/requests.ts';
 import { createOwner } from '../stack/credentials.ts';
-import { checkpoint, createMigratedDatabase, query, removeLeads } from '../stack/database.ts';
+import { checkpoint, createMigratedDatabase, query, removeLeads, withClient } from '../stack/database.ts';
 import { startProgram } from '../stack/programs.ts';
 import { temporaryDirectory } from '../stack/temporary-directory.ts';
 import { waitUntil } from '../stack/wait-until.ts';
@@ -82,8 +83,10 @@ export const hold = defineCommand({
       let isDone = false;
       {
         await using _sampler = sampled ? sampleWaits(databaseUrl, waits.during) : undefined;
-        // A count of all due leads would use the processor that is measured.
-        isDone = await waitUntil(async () => !(await isAnyDue(databaseUrl)), longestMs, 250);
+        // A new connection for each check, or a count of all due leads, would use the processor that is measured.
+        isDone = await withClient(databaseUrl, (client) =>
+          waitUntil(async () => !(await isAnyDue(client)), longestMs, 250),
+        );
       }
       const seconds = (performance.now() - start) / 1_000;
       load.end();
@@ -144,9 +147,9 @@ async function numberOf(databaseUrl: string, sql: string): Promise<number> {
   return row?.rows ?? 0;
 }
 
-async function isAnyDue(databaseUrl: string): Promise<boolean> {
-  const due = await query(databaseUrl, `SELECT FROM ${waiting} ORDER BY approve_at LIMIT 1`);
-  return due.length > 0;
+async function isAnyDue(client: pg.Client): Promise<boolean> {
+  const { rowCount } = await client.query(`SELECT FROM ${waiting} ORDER BY approve_at LIMIT 1`);
+  return rowCount !== 0;
 }
 
 /** Checks that each lead was approved in one change. @throws Error if one was not. */
