@@ -589,7 +589,7 @@ test('an integration page is readable without an account until its link is renew
   expect(await visitor.context().cookies()).toEqual([]);
   await expectGoodEverywhere(visitor, 'integration');
 
-  const confirmation = page.getByRole('dialog').last();
+  const confirmation = page.getByRole('dialog', { name: /\?$/ });
   await dialog.getByRole('button', { name: 'Renew the link' }).click();
   await confirmation.getByRole('button', { name: 'Renew the link' }).click();
   await expect.poll(async () => new URL(await link.innerText()).pathname).not.toBe(first);
