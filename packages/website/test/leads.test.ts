@@ -2085,13 +2085,15 @@ describe('with the keyboard only', () => {
     // The focus returns to the list a moment after the dialog has closed.
     const isOnList = () => grid(page).evaluate((element) => document.activeElement === element);
     await expect.poll(isOnList).toBe(true);
+    const answered = page.waitForResponse((answer) => /leads\?.*q=person(&|$)/.test(answer.url()));
     await press('/');
     await page.keyboard.type('person');
     await press('Enter');
     await page.waitForURL('**q=person');
     await expect.poll(isOnList).toBe(true);
-    // Until the search is answered, keys change no lead.
-    await page.locator('[role="grid"][aria-busy="false"]').waitFor();
+    // Keys change no lead before the answer is shown.
+    await answered;
+    await page.locator('[aria-busy="false"]').getByRole('grid').waitFor();
     const active = async () =>
       page.locator(`[id="${await grid(page).getAttribute('aria-activedescendant')}"]`).textContent();
     await press('j');

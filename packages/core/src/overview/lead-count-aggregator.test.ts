@@ -29,7 +29,7 @@ test('aggregates smaller batches after a failure, and larger ones after each suc
   expect(Math.max(...limits.slice(2))).toBe(maxLeadsPerAggregation);
 });
 
-test('pauses after a full batch for as long as the batch took', async () => {
+test('pauses after a full batch for three times as long as the batch took', async () => {
   const startsMs: number[] = [];
   const firstMs = Date.now();
   const aggregate = async (limit: number) => {
@@ -39,5 +39,5 @@ test('pauses after a full batch for as long as the batch took', async () => {
   };
   await using _aggregator = new LeadCountAggregator({ aggregate }, () => undefined);
   await vi.advanceTimersByTimeAsync(6_000);
-  expect(startsMs).toEqual([5_000, 5_200, 5_400]);
+  expect(startsMs).toEqual([5_000, 5_400, 5_800]);
 });
