@@ -179,7 +179,10 @@ const actions: readonly Action[] = [
       return {
         start: () => page.getByRole('option', { name: 'DEMO' }).click(),
         pending: select,
-        retry: tryAgain(page),
+        // Below, a list that could not be read again has the same button.
+        retry: page
+          .getByRole('region', { name: 'Campaigns', exact: true })
+          .getByRole('button', { name: 'Try again' }),
         done: page.getByRole('list', { name: 'Mapped' }).getByText('spring-offer'),
       };
     },
