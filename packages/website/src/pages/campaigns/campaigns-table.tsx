@@ -280,7 +280,7 @@ function CampaignRow(props: CampaignProps) {
           <CampaignWarnings campaign={campaign} />
         </Stack>
       </Table.Td>
-      <Table.Td ta="right">
+      <Table.Td ta="right" style={{ whiteSpace: 'nowrap' }}>
         <RelativeTime at={campaign.lastLeadAt} />
       </Table.Td>
       <Table.Td>
