@@ -93,27 +93,21 @@ export function AttentionList() {
       ),
     });
   }
-  for (const { id, name, member, requests, lastAt } of rejected) {
-    items.push({
-      key: `rejected ${id}`,
-      text: t.rejected(t.credentialName.apiKey(name, member), requests, relativeTime(lastAt, now)),
-      link: (
-        <AnchorLink to="/developers" search={{ tab: 'requests', key: id }} size="sm">
-          {t.openRequests}
-        </AnchorLink>
-      ),
-    });
-  }
-  for (const { id, name, member, requests, lastAt } of limited) {
-    items.push({
-      key: `limited ${id}`,
-      text: t.limited(t.credentialName.apiKey(name, member), requests, relativeTime(lastAt, now)),
-      link: (
-        <AnchorLink to="/developers" search={{ tab: 'requests', key: id }} size="sm">
-          {t.openRequests}
-        </AnchorLink>
-      ),
-    });
+  for (const [kind, keys] of [
+    ['rejected', rejected],
+    ['limited', limited],
+  ] as const) {
+    for (const { id, name, member, requests, lastAt } of keys) {
+      items.push({
+        key: `${kind} ${id}`,
+        text: t[kind](t.credentialName.apiKey(name, member), requests, relativeTime(lastAt, now)),
+        link: (
+          <AnchorLink to="/developers" search={{ tab: 'requests', key: id }} size="sm">
+            {t.openRequests}
+          </AnchorLink>
+        ),
+      });
+    }
   }
   if (items.length === 0) return null;
   return (
