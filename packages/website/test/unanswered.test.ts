@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { addDemoLeads } from '@leads/local-stack/demo-leads';
 import type { Locator, Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { pagesAfterSignIn } from './all-pages.ts';
 import { chooseItem } from './by-keyboard.ts';
 import { openWebsite, type SignedInPage, type Website } from './website.ts';
 
@@ -197,7 +199,7 @@ const actions: readonly Action[] = [
       return {
         start: () => page.getByRole('option', { name: 'Publisher' }).click(),
         pending: select,
-        retry: tryAgain(page),
+        retry: page.getByRole('region', { name: 'Members' }).getByRole('button', { name: 'Try again' }),
         done: page.locator(`input[aria-label="Role of ${colleague}"][value="Publisher"][aria-busy="false"]`),
       };
     },
@@ -336,3 +338,53 @@ test('each action that changes data is marked as pending, ends after 20 s, can b
     page.off('request', count);
   }
 });
+
+test('a page keeps what it shows when it cannot load it again', { timeout }, async () => {
+  const workspace = await website.fixture.createWorkspace();
+  await addDemoLeads(website.databaseUrl, workspace.slug, new Date());
+  const { page } = await website.openSignedIn({ workspace });
+  const names = [
+    'overview',
+    'campaigns',
+    'statements',
+    'payment',
+    'members',
+    'webhook',
+    'developers',
+    'developers-usage',
+    'developers-requests',
+    'audit',
+    'profile-credentials',
+    'profile-sessions',
+  ];
+  const pages = (await pagesAfterSignIn(website, workspace)).filter(({ name }) => names.includes(name));
+  expect(pages).toHaveLength(names.length);
+  await page.clock.install();
+  const banner = page.getByRole('alert').filter({ hasText: 'There is no connection to the server' });
+  const main = page.getByRole('main');
+  for (const { name, path } of pages) {
+    await page.goto(path);
+    await page.waitForLoadState('networkidle');
+    await expect.poll(() => main.locator('.mantine-Loader-root').count()).toBe(0);
+    const before = linesOf(await main.innerText());
+    await page.context().setOffline(true);
+    await banner.getByRole('button', { name: 'Try again' }).click();
+    // A failed request is repeated after 1 s and after 2 s.
+    await expect
+      .poll(async () => {
+        await page.clock.fastForward(2_000);
+        return page.getByText('The server cannot be reached').count();
+      })
+      .toBeGreaterThan(0);
+    const after = linesOf(await main.innerText());
+    expect(
+      before.filter((line) => !after.includes(line)),
+      name,
+    ).toEqual([]);
+    await page.context().setOffline(false);
+    await banner.waitFor({ state: 'detached' });
+  }
+});
+
+/** The lines of a text without times, which change. */
+const linesOf = (text: string) => text.split('\n').filter((line) => !/ ago|in \d/.test(line));

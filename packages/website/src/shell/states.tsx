@@ -29,6 +29,22 @@ export function NotFoundPage() {
   );
 }
 
+/** A query of TanStack Query, of one answer or of pages. */
+interface Query {
+  readonly data: unknown;
+  readonly error: Error | null;
+  readonly refetch: () => Promise<unknown>;
+}
+
+/**
+ * What a query shows beside its data: a mark while it loads, or its error. It stands above the data, because a failed
+ * reload keeps the data.
+ */
+export function QueryState({ query: { data, error, refetch } }: { query: Query }) {
+  if (error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
+  return data === undefined ? <PendingPage /> : null;
+}
+
 /** A page that cannot be shown. */
 export function ErrorPage({ error: thrown }: ErrorComponentProps) {
   const router = useRouter();

@@ -12,7 +12,7 @@ import { IconDownload } from '../../shell/icons.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { ErrorNotice, QueryState } from '../../shell/states.tsx';
 import { describeClient } from '../../shell/user-agent.ts';
 import { audit as t } from '../../texts/audit.ts';
 
@@ -69,22 +69,25 @@ export function AuditPage() {
 function Entries({ action, onShowAll }: { action: string | undefined; onShowAll: () => void }) {
   const query = useInfiniteQuery(auditQuery(action));
   const { data: credentials } = useQuery(memberCredentialsQuery);
-  if (query.error !== null) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
-  if (query.data === undefined) return <PendingPage />;
+  if (query.data === undefined) return <QueryState query={query} />;
   const entries = query.data.pages.flatMap((page) => page.entries);
   if (entries.length === 0) {
     return (
-      <EmptyState text={action === undefined ? t.noEntries : t.noneOfAction}>
-        {action !== undefined && (
-          <Button variant="default" onClick={onShowAll}>
-            {t.showAll}
-          </Button>
-        )}
-      </EmptyState>
+      <>
+        <QueryState query={query} />
+        <EmptyState text={action === undefined ? t.noEntries : t.noneOfAction}>
+          {action !== undefined && (
+            <Button variant="default" onClick={onShowAll}>
+              {t.showAll}
+            </Button>
+          )}
+        </EmptyState>
+      </>
     );
   }
   return (
     <>
+      <QueryState query={query} />
       <RecordList label={t.title}>
         {entries.map((entry) => (
           <RecordRow

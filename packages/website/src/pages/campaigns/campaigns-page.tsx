@@ -25,7 +25,7 @@ import { LazyConfirmDialog } from '../../shell/lazy-confirm-dialog.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { memberOption } from '../../shell/member-options.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { ErrorNotice, PendingPage, QueryState } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { CampaignsTable } from './campaigns-table.tsx';
 import { LandingPages, type LandingPageChange } from './landing-pages.tsx';
@@ -40,7 +40,8 @@ export function CampaignsPage() {
   const queryClient = useQueryClient();
   const { workspace } = useSuspenseQuery(meQuery).data;
   const isManaging = workspace !== undefined && workspace.role !== 'publisher';
-  const { data: campaigns, error, refetch } = useQuery(campaignFiguresQuery);
+  const figures = useQuery(campaignFiguresQuery);
+  const { data: campaigns } = figures;
   const { data: publishers } = useQuery({ ...publishersByCampaignQuery, enabled: isManaging });
   const mapped = useInfiniteQuery(landingPagesQuery('mapped'));
   const [showsArchived, { toggle }] = useDisclosure(false);
@@ -82,16 +83,18 @@ export function CampaignsPage() {
           </Button>
         )}
       </PageHeading>
-      {error !== null ? (
-        <ErrorNotice error={error} onRetry={() => void refetch()} />
-      ) : campaigns === undefined || mapped.isPending ? (
+      {campaigns === undefined ? (
+        <QueryState query={figures} />
+      ) : mapped.isPending ? (
         // The names of the landing pages change the widths of the columns, so the table waits for them.
         <PendingPage />
       ) : (
         <Stack gap="xl">
           <Stack component="section" gap="xs" miw={0} aria-label={t.title}>
-            {change.isError && (
+            {change.isError ? (
               <ErrorNotice error={change.error} onRetry={() => change.mutate(change.variables)} />
+            ) : (
+              <QueryState query={figures} />
             )}
             <Campaigns
               campaigns={campaigns}
@@ -188,11 +191,7 @@ function Campaigns({
       )}
       {user !== undefined && <Text size="sm">{t.ofPublisher}</Text>}
       {user !== undefined && ofUser.data === undefined ? (
-        ofUser.error === null ? (
-          <PendingPage />
-        ) : (
-          <ErrorNotice error={ofUser.error} onRetry={() => void ofUser.refetch()} />
-        )
+        <QueryState query={ofUser} />
       ) : shown.length > 0 ? (
         <CampaignsTable campaigns={shown} {...props} />
       ) : user !== undefined ? (

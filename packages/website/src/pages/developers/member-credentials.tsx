@@ -5,7 +5,7 @@ import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { keyLimits } from '../../shell/key-limits.ts';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { QueryState } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 
 const t = texts.members;
@@ -13,9 +13,9 @@ const t = texts.members;
 /** The active API keys and access tokens of all members. For owners and managers. */
 export function MemberCredentials() {
   const queryClient = useQueryClient();
-  const { data, error, refetch } = useQuery(memberCredentialsQuery);
-  if (error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
-  if (data === undefined) return <PendingPage />;
+  const query = useQuery(memberCredentialsQuery);
+  const { data } = query;
+  if (data === undefined) return <QueryState query={query} />;
   const rows = [
     ...data.apiKeys.map((key) =>
       Object.assign(
@@ -44,6 +44,7 @@ export function MemberCredentials() {
           {t.credentialsLead}
         </Text>
       </div>
+      <QueryState query={query} />
       {rows.length === 0 && <Text size="sm">{t.noCredentials}</Text>}
       <RecordList label={t.credentials}>
         {rows.map(({ id, kind, name, prefix, label, limits, userEmail, lastUsedAt, createdAt }) => (

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { type ListedRequest, type RequestFilter, requestLogQuery } from '../../api/requests.ts';
 import { ButtonLink } from '../../shell/links.tsx';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { QueryState } from '../../shell/states.tsx';
 import { exactTime } from '../../shell/time.ts';
 import { developers as t } from '../../texts/developers.ts';
 import { useChosenKey } from './use-chosen-key.tsx';
@@ -40,7 +40,7 @@ function Requests({ id, children: keyField }: { id: string; children: React.Reac
     ...(service !== 'all' && { service }),
   };
   const query = useInfiniteQuery(requestLogQuery(id, filter, isLive));
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = query;
   const show = (changes: { status?: string | null; service?: string | null }) =>
     void navigate({
       search: ({ status: _status, service: _service, ...others }) => {
@@ -87,8 +87,7 @@ function Requests({ id, children: keyField }: { id: string; children: React.Reac
           {t.unlisted(number.format(unlisted))}
         </Alert>
       )}
-      {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <PendingPage />}
+      <QueryState query={query} />
       {data !== undefined && requests.length === 0 && (
         <Stack align="flex-start" gap="sm">
           <Text size="sm">{isFiltered ? t.noMatch : t.noRequests}</Text>

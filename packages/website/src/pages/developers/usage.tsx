@@ -2,7 +2,7 @@ import { Skeleton, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { keyUsageQuery } from '../../api/requests.ts';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { QueryState } from '../../shell/states.tsx';
 import { formatDay } from '../../shell/time.ts';
 import { developers as t } from '../../texts/developers.ts';
 import { useChosenKey } from './use-chosen-key.tsx';
@@ -28,12 +28,20 @@ export function Usage() {
 }
 
 function Days({ id }: { id: string }) {
-  const { data, error, refetch } = useQuery(keyUsageQuery(id));
-  if (error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
-  if (data === undefined) return <PendingPage />;
-  if (data.days.length === 0) return <Text size="sm">{t.noUsage}</Text>;
+  const query = useQuery(keyUsageQuery(id));
+  const { data } = query;
+  if (data === undefined) return <QueryState query={query} />;
+  if (data.days.length === 0) {
+    return (
+      <>
+        <QueryState query={query} />
+        <Text size="sm">{t.noUsage}</Text>
+      </>
+    );
+  }
   return (
     <>
+      <QueryState query={query} />
       <Suspense fallback={<Skeleton h={240} />}>
         <UsageChart days={data.days} />
       </Suspense>

@@ -6,7 +6,7 @@ import { meQuery } from '../../api/account.ts';
 import { apiKeysQuery } from '../../api/credentials.ts';
 import { memberCredentialsQuery } from '../../api/members.ts';
 import { ButtonLink } from '../../shell/links.tsx';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { QueryState } from '../../shell/states.tsx';
 import { developers as t } from '../../texts/developers.ts';
 
 const route = getRouteApi('/console/developers');
@@ -24,14 +24,10 @@ export function useChosenKey(): { readonly id: string | undefined; readonly fiel
   const isManager = workspace !== undefined && workspace.role !== 'publisher';
   const own = useQuery({ ...apiKeysQuery, enabled: !isManager });
   const all = useQuery({ ...memberCredentialsQuery, enabled: isManager });
-  const { error, refetch } = isManager ? all : own;
   const keys = isManager
     ? all.data?.apiKeys
     : own.data?.map((each) => Object.assign({}, each, { userId: user.id, userEmail: user.email }));
-  if (error !== null) {
-    return { id: undefined, field: <ErrorNotice error={error} onRetry={() => void refetch()} /> };
-  }
-  if (keys === undefined) return { id: undefined, field: <PendingPage /> };
+  if (keys === undefined) return { id: undefined, field: <QueryState query={isManager ? all : own} /> };
   const sorted = keys.toSorted((a, b) => (b.lastUsedAt ?? '').localeCompare(a.lastUsedAt ?? ''));
   const chosen = sorted.find(({ id }) => id === key) ?? sorted[0];
   if (chosen === undefined) {

@@ -17,7 +17,7 @@ import { DeliveryStateBadge } from '../../shell/delivery-state.tsx';
 import { AnchorLink } from '../../shell/links.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { ErrorNotice, QueryState } from '../../shell/states.tsx';
 import { toLocal } from '../../shell/time.ts';
 import { endpoints as t } from '../../texts/endpoints.ts';
 import { isStatusCode, readDeliverySearch } from './delivery-search.ts';
@@ -78,8 +78,7 @@ export function DeliveryLog({ kind, id }: { kind: EndpointKind; id: string }) {
         </Text>
       </div>
       <Filters kind={kind} entered={entered} onChange={change} />
-      {query.error !== null && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
-      {deliveries === undefined && query.error === null && <PendingPage />}
+      <QueryState query={query} />
       {deliveries?.length === 0 &&
         (Object.keys(filter).length === 0 ? (
           <Text size="sm">{t.noDeliveries}</Text>

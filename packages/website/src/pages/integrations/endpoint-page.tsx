@@ -1,7 +1,7 @@
 import type { EndpointKind } from '@leads/core/delivery';
 import { Alert, Button, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import {
@@ -24,7 +24,7 @@ import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { SecretDialog, type ShownSecret } from '../../shell/secret-dialog.tsx';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { ErrorNotice, QueryState } from '../../shell/states.tsx';
 import { endpoints as t } from '../../texts/endpoints.ts';
 import { postbacks } from '../../texts/postbacks.ts';
 import { webhooks } from '../../texts/webhooks.ts';
@@ -39,15 +39,13 @@ const PostbackDialog = lazyDialog(async () => (await import('./postback-dialog.t
 /** One webhook. */
 export function WebhookPage() {
   const { id } = useParams({ from: '/console/webhooks/$id' });
-  const { data, error, refetch } = useQuery(webhooksQuery);
-  return <EndpointPage {...{ id, kind: 'webhook', endpoints: data, error, refetch }} />;
+  return <EndpointPage id={id} kind="webhook" query={useQuery(webhooksQuery)} />;
 }
 
 /** One postback. */
 export function PostbackPage() {
   const { id } = useParams({ from: '/console/postbacks/$id' });
-  const { data, error, refetch } = useQuery(postbacksQuery);
-  return <EndpointPage {...{ id, kind: 'postback', endpoints: data, error, refetch }} />;
+  return <EndpointPage id={id} kind="postback" query={useQuery(postbacksQuery)} />;
 }
 
 interface EndpointOfKind {
@@ -56,17 +54,8 @@ interface EndpointOfKind {
 }
 
 /** One endpoint: its state, its actions, and the log of its deliveries. */
-function EndpointPage({
-  kind,
-  id,
-  endpoints,
-  error,
-  refetch,
-}: EndpointOfKind & {
-  endpoints: readonly Endpoint[] | undefined;
-  error: Error | null;
-  refetch: () => unknown;
-}) {
+function EndpointPage({ kind, id, query }: EndpointOfKind & { query: UseQueryResult<readonly Endpoint[]> }) {
+  const { data: endpoints } = query;
   const endpoint = endpoints?.find((each) => each.id === id);
   const title = kind === 'webhook' ? webhooks.title : postbacks.title;
   return (
@@ -75,6 +64,7 @@ function EndpointPage({
         {t.back}
       </AnchorLink>
       <PageHeading title={endpoint === undefined ? title : new URL(endpoint.url).host} />
+      <QueryState query={query} />
       {endpoint !== undefined && (
         <Stack maw={1100} gap="lg">
           <Summary kind={kind} endpoint={endpoint} />
@@ -82,10 +72,6 @@ function EndpointPage({
         </Stack>
       )}
       {endpoint === undefined && endpoints !== undefined && <Alert variant="light">{t.notFound(kind)}</Alert>}
-      {endpoints === undefined && error === null && <PendingPage />}
-      {endpoints === undefined && error !== null && (
-        <ErrorNotice error={error} onRetry={() => void refetch()} />
-      )}
     </>
   );
 }

@@ -16,7 +16,7 @@ import { EmptyState, isActionAbove } from '../../shell/empty-state.tsx';
 import { IconPlus } from '../../shell/icons.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { QueryState } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { roleChoices } from './role-choices.ts';
 
@@ -26,7 +26,8 @@ const t = texts.members;
 export function Invitations({ workspace }: { workspace: OwnWorkspace }) {
   const queryClient = useQueryClient();
   const { mail } = useSuspenseQuery(meQuery).data;
-  const { data: invitations, error, refetch } = useQuery(invitationsQuery);
+  const query = useQuery(invitationsQuery);
+  const { data: invitations, error } = query;
   const [inviting, { open, close }] = useDisclosure(false);
   useCommands([{ label: t.invite, run: open }]);
   const reload = () => queryClient.invalidateQueries({ queryKey: invitationsQuery.queryKey });
@@ -48,8 +49,7 @@ export function Invitations({ workspace }: { workspace: OwnWorkspace }) {
         </Box>
         {isActionAbove(invitations, error) && invite}
       </Group>
-      {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
-      {invitations === undefined && error === null && <PendingPage />}
+      <QueryState query={query} />
       {invitations?.length === 0 && <EmptyState text={t.noPending}>{invite}</EmptyState>}
       {invitations !== undefined && invitations.length > 0 && (
         <RecordList label={t.pending}>

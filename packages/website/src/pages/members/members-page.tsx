@@ -13,7 +13,7 @@ import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { leaveWorkspacePage } from '../../shell/workspace-reload.ts';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { ErrorNotice, QueryState } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { Invitations } from './invitations.tsx';
 import { roleChoices } from './role-choices.ts';
@@ -85,7 +85,8 @@ interface Asked {
 function Members({ workspace }: { workspace: OwnWorkspace }) {
   const queryClient = useQueryClient();
   const { user } = useSuspenseQuery(meQuery).data;
-  const { data: members, error, refetch } = useQuery(membersQuery);
+  const query = useQuery(membersQuery);
+  const { data: members } = query;
   const isOwner = workspace.role === 'owner';
   const change = useMutation({
     mutationFn: ({ id, role }: { id: string; role: MemberRole }) => changeRole(workspace.id, id, role),
@@ -94,8 +95,7 @@ function Members({ workspace }: { workspace: OwnWorkspace }) {
   });
   /** A change that gives or takes the rights of an owner, until it is confirmed. */
   const [asked, setAsked] = useState<Asked>();
-  if (error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
-  if (members === undefined) return <PendingPage />;
+  if (members === undefined) return <QueryState query={query} />;
   const owners = members.filter(({ role }) => role === 'owner').length;
 
   const titleOf = ({ member, role }: Asked) => {
@@ -132,9 +132,11 @@ function Members({ workspace }: { workspace: OwnWorkspace }) {
     );
   };
   return (
-    <Stack gap="xs">
-      {change.isError && asked === undefined && (
+    <Stack component="section" gap="xs" aria-label={t.title}>
+      {change.isError && asked === undefined ? (
         <ErrorNotice error={change.error} onRetry={() => change.mutate(change.variables)} />
+      ) : (
+        <QueryState query={query} />
       )}
       {asked !== undefined && (
         <LazyConfirmDialog

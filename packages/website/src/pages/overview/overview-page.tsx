@@ -19,7 +19,7 @@ import {
 import { download } from '../../shell/download.ts';
 import { IconDownload } from '../../shell/icons.tsx';
 import { ButtonLink } from '../../shell/links.tsx';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { PendingPage, QueryState } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { AttentionList } from './attention-list.tsx';
 import { Breakdown, type BreakdownRow } from './breakdown.tsx';
@@ -43,7 +43,8 @@ export function OverviewPage() {
   const search = readOverviewSearch(route.useSearch());
   const navigate = route.useNavigate();
   const days = daysOf(search);
-  const { data, error, isPending, isPlaceholderData, refetch } = useQuery(overviewQuery(days));
+  const query = useQuery(overviewQuery(days));
+  const { data, error, isPlaceholderData } = query;
   const { isAboveKnown, hasFirstSteps } = useAbove();
   useTitle(t.title);
   const show = (changed: OverviewSearch) =>
@@ -64,12 +65,9 @@ export function OverviewPage() {
           {hasFirstSteps && <FirstSteps />}
           <AttentionList />
           <RangePicker search={search} days={days} faults={fieldErrorsOf(error)} onChange={show} />
-          {error !== null ? (
-            <ErrorNotice error={error} onRetry={() => void refetch()} />
-          ) : isPending ? (
-            <PendingPage />
-          ) : (
-            <Box aria-busy={isPlaceholderData} opacity={isPlaceholderData ? 0.6 : 1}>
+          <QueryState query={query} />
+          {data !== undefined && (
+            <Box aria-busy={isPlaceholderData}>
               <Figures overview={data} days={days} isCurrent={!isPlaceholderData} />
             </Box>
           )}

@@ -12,7 +12,7 @@ import { AnchorLink } from '../../shell/links.tsx';
 import { formatMoney } from '../../shell/money.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { ErrorNotice, QueryState } from '../../shell/states.tsx';
 import { exactTime } from '../../shell/time.ts';
 import { payments as t } from '../../texts/payments.ts';
 import { LeadsLink } from '../overview/leads-link.tsx';
@@ -25,7 +25,8 @@ const CancelPaymentDialog = lazyDialog(
 /** One payment: its progress, its result and its leads. */
 export function PaymentPage() {
   const { id } = useParams({ from: '/console/payments/$id' });
-  const { data, error, refetch } = useQuery(paymentQuery(id));
+  const query = useQuery(paymentQuery(id));
+  const { data, error } = query;
   const isMissing = error instanceof ApiError && error.status === 404;
   return (
     <>
@@ -35,15 +36,13 @@ export function PaymentPage() {
       <PageHeading title={data === undefined ? t.title : t.name(data.number)}>
         {data !== undefined && <DownloadButton payment={data} />}
       </PageHeading>
+      {isMissing ? <Alert variant="light">{t.notFound}</Alert> : <QueryState query={query} />}
       {data !== undefined && (
         <Stack maw={1100} gap="lg">
           <Summary payment={data} />
           <PaidLeads payment={data} />
         </Stack>
       )}
-      {data === undefined && error === null && <PendingPage />}
-      {isMissing && <Alert variant="light">{t.notFound}</Alert>}
-      {error !== null && !isMissing && <ErrorNotice error={error} onRetry={() => void refetch()} />}
     </>
   );
 }
@@ -115,8 +114,7 @@ function PaidLeads({ payment }: { payment: Payment }) {
       <Title order={2} size="h4">
         {t.leads}
       </Title>
-      {query.error !== null && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
-      {leads === undefined && query.error === null && <PendingPage />}
+      <QueryState query={query} />
       {leads !== undefined && (
         <Table.ScrollContainer
           minWidth={300}

@@ -1,7 +1,7 @@
 import { Badge, Box, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { EmptyState, isActionAbove } from '../../shell/empty-state.tsx';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { QueryState } from '../../shell/states.tsx';
 import { RecordList } from '../../shell/record-row.tsx';
 import * as texts from '../../texts/index.ts';
 
@@ -34,12 +34,12 @@ export function CredentialSection<Credential extends { readonly id: string; read
   query: {
     readonly data: readonly Credential[] | undefined;
     readonly error: Error | null;
-    readonly refetch: () => unknown;
+    readonly refetch: () => Promise<unknown>;
   };
   renderRow: (credential: Credential) => ReactNode;
 }) {
   const [showsOld, setShowsOld] = useState(false);
-  const { data, error, refetch } = query;
+  const { data, error } = query;
   const good = data?.filter(({ state }) => state === 'active');
   const old = data?.filter(({ state }) => state !== 'active') ?? [];
   return (
@@ -55,8 +55,7 @@ export function CredentialSection<Credential extends { readonly id: string; read
         </Box>
         {isActionAbove(good, error) && action}
       </Group>
-      {data === undefined && error === null && <PendingPage />}
-      {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      <QueryState query={query} />
       {good?.length === 0 && <EmptyState text={none}>{action}</EmptyState>}
       {good !== undefined && good.length > 0 && <RecordList label={title}>{good.map(renderRow)}</RecordList>}
       {old.length > 0 && (

@@ -5,7 +5,7 @@ import { endSession, sessionsQuery } from '../../api/sessions.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { QueryState } from '../../shell/states.tsx';
 import { describeClient } from '../../shell/user-agent.ts';
 import * as texts from '../../texts/index.ts';
 
@@ -15,13 +15,14 @@ const nameOf = ({ userAgent = '' }: SessionView) => describeClient(userAgent);
 
 export function SessionsTab() {
   const queryClient = useQueryClient();
-  const { data: sessions, error, refetch } = useQuery(sessionsQuery);
+  const query = useQuery(sessionsQuery);
+  const { data: sessions } = query;
   const reload = () => queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
-  if (error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
-  if (sessions === undefined) return <PendingPage />;
+  if (sessions === undefined) return <QueryState query={query} />;
   const others = sessions.filter(({ current }) => !current);
   return (
     <Stack gap="sm">
+      <QueryState query={query} />
       <Group justify="space-between">
         <Text size="sm" c="dimmed">
           {t.sessionsLead}

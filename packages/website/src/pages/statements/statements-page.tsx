@@ -1,5 +1,5 @@
 import type { Statement } from '@leads/core/payout';
-import { Box, Button, Group, Paper, Select, Stack, Text, Title } from '@mantine/core';
+import { Box, Button, Group, Loader, Paper, Select, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -16,7 +16,8 @@ import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { memberOption } from '../../shell/member-options.ts';
 import { formatMoney } from '../../shell/money.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { ErrorNotice, QueryState } from '../../shell/states.tsx';
+import { common } from '../../texts/common.ts';
 import { payments } from '../../texts/payments.ts';
 import { statements as t } from '../../texts/statements.ts';
 import { RangePicker } from '../overview/range-picker.tsx';
@@ -48,7 +49,8 @@ export function StatementsPage() {
   const { from, to, zone } = days;
   const { user, campaignCode } = search;
   const query = { ...days, ...(isManaging && { user }) };
-  const { data, error, isPlaceholderData, refetch } = useQuery(statementQuery(query));
+  const statement = useQuery(statementQuery(query));
+  const { data, error, isPlaceholderData } = statement;
   // The dialog keeps the days of the statement that the user has seen.
   const [paying, setPaying] = useState<{ payable: Payable; days: PayableDays }>();
   const file = useMutation({
@@ -66,6 +68,7 @@ export function StatementsPage() {
     <Stack gap="md">
       <div>
         <PageHeading title={t.title}>
+          {isPlaceholderData && <Loader size="sm" aria-label={common.loading} />}
           <Button
             variant="default"
             leftSection={<IconDownload size={16} aria-hidden />}
@@ -98,12 +101,9 @@ export function StatementsPage() {
         <CampaignSelect code={campaignCode} onChange={(value) => change('campaignCode', value)} />
       </Group>
       <PaymentsInProgress />
-      {error !== null ? (
-        <ErrorNotice error={error} onRetry={() => void refetch()} />
-      ) : data === undefined ? (
-        <PendingPage />
-      ) : (
-        <Box aria-busy={isPlaceholderData} opacity={isPlaceholderData ? 0.6 : 1}>
+      <QueryState query={statement} />
+      {data !== undefined && (
+        <Box aria-busy={isPlaceholderData}>
           <Publishers
             key={`${from} ${to} ${zone} ${user ?? ''} ${campaignCode ?? ''}`}
             statement={data}
