@@ -4,16 +4,20 @@ import { createTestDatabase, type TestPostgres } from '@leads/core/testing/datab
 import { startTemporaryPostgres } from '@leads/local-stack/processes/temporary-postgres';
 import { migrationsDir } from '@leads/local-stack/repository';
 import type { TestProject } from 'vitest/node';
+import { createMemoryDirectory } from './memory-directory.ts';
 import { offerServices } from './shared-services.ts';
 
 const templateDatabase = 'leads_template';
 
 /**
- * Starts one Postgres for the whole test run (global setup of Vitest), with one migrated database that test
- * files clone. Offers services that test files share.
+ * Moves temporary files to memory. Starts one Postgres for the whole test run (global setup of Vitest), with one
+ * migrated database that test files clone. Offers services that test files share.
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   await using stack = new DisposeStack();
+  const memory = stack.use(createMemoryDirectory());
+  // Test files and their processes inherit it.
+  if (memory !== undefined) process.env['TMPDIR'] = memory.path;
   const postgres = stack.use(await startTemporaryPostgres());
   await postgres.createDatabase(templateDatabase);
   await migrate({ databaseUrl: postgres.url(templateDatabase), migrationsDir });

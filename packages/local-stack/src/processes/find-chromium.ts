@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, rmdirSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -64,7 +63,8 @@ const maxLockAgeMs = 300_000;
 
 /** Runs `work` under a lock that all processes of this machine share. */
 async function withMachineLock<Result>(work: () => Promise<Result>): Promise<Result> {
-  const lock = join(tmpdir(), 'leads-chromium.lock');
+  // Not in the directory of TMPDIR, which differs between processes. Only Debian's packages are installed.
+  const lock = '/tmp/leads-chromium.lock';
   for (;;) {
     try {
       mkdirSync(lock);
