@@ -238,7 +238,7 @@ describe('several workers', { timeout: 60_000 }, () => {
     for (const outgoing of inProgress) outgoing.write(lead.slice(0, 10));
     const answers = inProgress.map(answerTo);
     // Each worker has two requests, because connections are distributed in turn.
-    expect((await pair.send('/health/ready')).status).toBe(200);
+    await expect.poll(async () => (await pair.send('/health/ready')).status, soon).toBe(200);
 
     process.kill(group * pair.pid, signal);
     await expect.poll(async () => (await pair.send('/health/ready')).status, soon).toBe(503);

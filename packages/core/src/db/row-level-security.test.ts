@@ -685,11 +685,18 @@ test('Postgres plans the reading and changing of leads by their ids once, and lo
     await crm.select({ text: 'SET plan_cache_mode = force_generic_plan', values: [] });
     const plan = await crm.select({ text: `EXPLAIN (COSTS OFF) EXECUTE ${name} (${values})`, values: [] });
     await crm.select({ text: 'RESET plan_cache_mode', values: [] });
-    const scans = plan
+    const nodes = plan
       .map((row) => String(Object.values(row)[0]))
-      .filter((line) => / on lead( |$)/.test(line));
+      .filter((line, at) => at === 0 || line.includes('->'));
+    const scans = nodes.flatMap((line, at) => {
+      if (!/ on lead( |$)/.test(line)) return [];
+      // The node below it names the index. Postgres may choose a bitmap before its first statistics of the table.
+      return line.includes('Bitmap Heap Scan') ? `${line} ${nodes[at + 1]}` : line;
+    });
     expect(
-      scans.filter((line) => !/(Update|Subquery Scan) on|Scan using lead_pkey/.test(line)),
+      scans.filter(
+        (line) => !/(Update|Subquery Scan) on|Scan using lead_pkey|Bitmap Index Scan on lead_pkey/.test(line),
+      ),
       scans.join('\n'),
     ).toEqual([]);
     expect(scans.length).toBeGreaterThan(0);
