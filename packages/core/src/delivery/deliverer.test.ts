@@ -75,10 +75,10 @@ test('each loop works for a third of the time on an idle machine', async () => {
   expect(idle.most).toBeLessThan(0.35);
 });
 
-test('each loop works for a twentieth of the time while the process waits for a processor, and still sends', async () => {
-  const busy = await sendFromFullQueue({ statementMs: 40, waitShare: 0.6, lateSeconds: 0 });
-  expect(busy.perSecond).toBeGreaterThan(100);
-  expect(busy.most).toBeLessThan(0.05);
+test('each loop works for a fiftieth of the time at most while the process waits for a processor, and still sends', async () => {
+  const busy = await sendFromFullQueue({ statementMs: 20, waitShare: 0.6, lateSeconds: 0 });
+  expect(busy.perSecond).toBeGreaterThan(50);
+  expect(busy.most).toBeLessThan(0.02);
 });
 
 test('late deliveries are sent on a busy machine as on an idle one', async () => {

@@ -1,9 +1,9 @@
 import { pauseAfterWork } from '../background/pause-after-work.ts';
 
 /** Pauses in durations of the work: on an idle machine, and on a busy one. */
-const factors = { idle: 2, busy: 20 };
+const factors = { idle: 2, busy: 60 };
 /** The share of the time without a processor up to which the machine is idle, and from which it is busy. */
-const busyness = { from: 0.1, to: 0.3 };
+const busyness = { from: 0.1, to: 0.2 };
 /** While deliveries are late, a busy machine has less effect: none from `to` seconds on. */
 const lateness = { from: 25, to: 45 };
 /**
@@ -14,7 +14,7 @@ const bounds = { min: 50, max: 2_000 };
 
 /**
  * Returns the pause after work of the deliverer, so that requests for leads run first. A loop works for a third of the time at
- * most. On a busy machine, it works for a twentieth.
+ * most. On a busy machine, it works for a sixtieth.
  *
  * @param workMs the duration of the work, in milliseconds.
  * @param waitShare the share of its busy time in which the process waited for a processor.
