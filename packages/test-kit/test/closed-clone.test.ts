@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '@leads/local-stack/processes/free-port';
 import { findPgBouncer } from '@leads/local-stack/processes/pgbouncer';
@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
  */
 
 /** The clone that all owners use, because copying the links takes seconds. */
-const directory = mkdtempSync(join(tmpdir(), 'leads-closed-'));
+const directory = mkdtempSync(join(nearbyDirectory(), 'leads-closed-'));
 const clone = join(directory, 'clone');
 const isRoot = process.getuid?.() === 0;
 const nobodyUser = { uid: 65_534, gid: 65_534 };
@@ -28,6 +28,13 @@ beforeAll(async () => {
   chmodSync(directory, 0o700);
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** Returns a directory for temporary files in the file system of the clone, because hard links cannot leave it. */
+function nearbyDirectory(): string {
+  const { dev } = statSync(repositoryRoot);
+  const isNearby = (path: string) => statSync(path, { throwIfNoEntry: false })?.dev === dev;
+  return [tmpdir(), '/tmp', '/var/tmp'].find(isNearby) ?? dirname(repositoryRoot);
+}
 
 describe
   .runIf(process.platform === 'linux')

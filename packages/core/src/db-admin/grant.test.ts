@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await database.query(`DROP OWNED BY ${names.crm}, ${names.intake}`);
+  // The permissions of the roles go with the database.
   await database[Symbol.asyncDispose]();
   await asAdmin(`DROP ROLE ${names.crm}, ${names.intake}`);
 });
@@ -218,7 +218,6 @@ test('grantRoles runs as the owner of the tables, and its error names a missing 
     await grant({}, url, roles);
     await expect(grant({}, url, { ...roles, crm: `more_${suffix}` })).rejects.toThrow(/DATABASE_URL/);
     await addTenant(own, 'rows');
-    await own.query(`DROP OWNED BY ${roles.crm}, ${roles.intake}`);
   } finally {
     await asAdmin(`DROP ROLE IF EXISTS ${roles.crm}, ${roles.intake}, ${owner}`);
   }
