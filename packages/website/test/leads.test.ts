@@ -1421,6 +1421,11 @@ describe('a queue', () => {
     await opened('Person 0002');
     await page.keyboard.press('a');
     await opened('Person 0003');
+    // The next lead opens before the change is stored, and a new page would cancel its request.
+    const approved = async (id = '') => {
+      await expect.poll(async () => (await storedOf(id)).status).toBe('Approved');
+    };
+    await approved(ids[2]);
 
     // On a narrow screen, the list takes no keys while the panel opens.
     await page.setViewportSize({ width: 390, height: 700 });
@@ -1432,6 +1437,7 @@ describe('a queue', () => {
     await page.locator('[data-active]').filter({ hasText: 'Person 0003' }).waitFor();
     narrowScript.release();
     await opened('Person 0004');
+    await approved(ids[3]);
 
     // The user has read no row of a lead that an address opens.
     const addressedScript = await holdPanel();
