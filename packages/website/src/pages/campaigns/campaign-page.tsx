@@ -12,7 +12,7 @@ import { AnchorLink, ButtonLink } from '../../shell/links.tsx';
 import { formatMoney } from '../../shell/money.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { PendingPage, QueryState } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { Breakdown } from '../overview/breakdown.tsx';
 import { formatRate } from '../overview/figures.ts';
@@ -37,10 +37,9 @@ export function CampaignPage() {
   const { id } = route.useParams();
   const { workspace } = useSuspenseQuery(meQuery).data;
   const isManaging = workspace !== undefined && workspace.role !== 'publisher';
-  const { data: campaigns, error, refetch } = useQuery(campaignFiguresQuery);
-  if (campaigns === undefined) {
-    return error === null ? <PendingPage /> : <ErrorNotice error={error} onRetry={() => void refetch()} />;
-  }
+  const figures = useQuery(campaignFiguresQuery);
+  const { data: campaigns } = figures;
+  if (campaigns === undefined) return <QueryState query={figures} />;
   const campaign = campaigns.find((each) => each.id === id);
   if (campaign === undefined) {
     return (
@@ -137,12 +136,7 @@ function CampaignLandingPages({ code, isManaging }: { code: string; isManaging: 
   const pages = query.data?.pages.flatMap(({ landingPages }) => landingPages);
   return (
     <Section title={t.landingPages}>
-      {pages === undefined &&
-        (query.error === null ? (
-          <PendingPage />
-        ) : (
-          <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />
-        ))}
+      {pages === undefined && <QueryState query={query} />}
       {pages?.length === 0 && <Text size="sm">{isManaging ? t.noPagesOf : t.noOwnPagesOf}</Text>}
       {pages !== undefined && pages.length > 0 && (
         <Table fz="sm">
@@ -186,11 +180,12 @@ function CampaignLandingPages({ code, isManaging }: { code: string; isManaging: 
 }
 
 function Publishers({ campaign: { id, code } }: { campaign: CampaignFigures }) {
-  const { data, error, refetch } = useQuery(campaignPublishersQuery(id));
+  const query = useQuery(campaignPublishersQuery(id));
+  const { data } = query;
   if (data === undefined) {
     return (
       <Section title={t.publishers}>
-        {error === null ? <PendingPage /> : <ErrorNotice error={error} onRetry={() => void refetch()} />}
+        <QueryState query={query} />
       </Section>
     );
   }

@@ -10,7 +10,7 @@ import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { memberOption } from '../../shell/member-options.ts';
 import { formatMoney } from '../../shell/money.ts';
 import { PayoutInputs, usualCurrency } from '../../shell/payout-inputs.tsx';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { ErrorNotice, QueryState } from '../../shell/states.tsx';
 import { useFocusFault } from '../../shell/use-focus-fault.ts';
 import * as texts from '../../texts/index.ts';
 
@@ -20,7 +20,8 @@ const t = texts.campaigns;
 export function PublisherPayouts({ campaign: { id, payout } }: { campaign: CampaignView }) {
   const queryClient = useQueryClient();
   const query = publisherPayoutsQuery(id);
-  const { data: listed, error, refetch } = useQuery(query);
+  const payouts = useQuery(query);
+  const { data: listed } = payouts;
   const { data: members = [] } = useQuery(membersQuery);
   const noAmount = { amount: '', currency: payout?.currency ?? usualCurrency };
   const form = useForm({
@@ -49,8 +50,7 @@ export function PublisherPayouts({ campaign: { id, payout } }: { campaign: Campa
       <Text size="sm" c="dimmed">
         {t.ownPayoutsLead}
       </Text>
-      {listed === undefined &&
-        (error === null ? <PendingPage /> : <ErrorNotice error={error} onRetry={() => void refetch()} />)}
+      {listed === undefined && <QueryState query={payouts} />}
       {listed?.length === 0 && (
         <Text size="sm" mt="xs">
           {t.noOwnPayouts}

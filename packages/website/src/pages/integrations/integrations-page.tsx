@@ -13,7 +13,7 @@ import { AnchorLink } from '../../shell/links.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { SecretDialog, type ShownSecret } from '../../shell/secret-dialog.tsx';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { QueryState } from '../../shell/states.tsx';
 import { endpoints as t } from '../../texts/endpoints.ts';
 import { postbacks } from '../../texts/postbacks.ts';
 import { webhooks } from '../../texts/webhooks.ts';
@@ -84,7 +84,7 @@ function Postbacks() {
 function Endpoints({
   kind,
   texts,
-  query: { data, error, refetch },
+  query,
   onCreate,
   children,
 }: {
@@ -94,6 +94,7 @@ function Endpoints({
   onCreate: () => void;
   children: ReactNode;
 }) {
+  const { data, error } = query;
   const create = (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={onCreate}>
       {texts.create}
@@ -112,8 +113,7 @@ function Endpoints({
         </div>
         {isActionAbove(data, error) && create}
       </Group>
-      {data === undefined &&
-        (error === null ? <PendingPage /> : <ErrorNotice error={error} onRetry={() => void refetch()} />)}
+      {data === undefined && <QueryState query={query} />}
       {data?.length === 0 && <EmptyState text={texts.none}>{create}</EmptyState>}
       {data !== undefined && data.length > 0 && (
         <RecordList label={texts.title}>

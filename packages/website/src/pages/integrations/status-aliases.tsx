@@ -10,7 +10,7 @@ import { EmptyState, isActionAbove } from '../../shell/empty-state.tsx';
 import { IconPlus, IconUpload } from '../../shell/icons.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { QueryState } from '../../shell/states.tsx';
 import { leads } from '../../texts/leads.ts';
 import { statusAliases as t } from '../../texts/status-aliases.ts';
 
@@ -24,7 +24,8 @@ const ImportStatusesDialog = lazyDialog(
 /** The status aliases of the workspace. For owners and managers. */
 export function StatusAliases() {
   const queryClient = useQueryClient();
-  const { data: aliases, error, refetch } = useQuery(statusAliasesQuery);
+  const query = useQuery(statusAliasesQuery);
+  const { data: aliases, error } = query;
   const [edited, setEdited] = useState<StatusAlias | 'new'>();
   const [isImporting, { open: openImport, close: closeImport }] = useDisclosure(false);
   useCommands([
@@ -56,8 +57,7 @@ export function StatusAliases() {
           {isActionAbove(aliases, error) && create}
         </Group>
       </Group>
-      {aliases === undefined &&
-        (error === null ? <PendingPage /> : <ErrorNotice error={error} onRetry={() => void refetch()} />)}
+      {aliases === undefined && <QueryState query={query} />}
       {aliases?.length === 0 && <EmptyState text={t.none}>{create}</EmptyState>}
       {aliases !== undefined && aliases.length > 0 && (
         <RecordList label={t.title}>
