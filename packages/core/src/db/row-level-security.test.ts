@@ -654,6 +654,8 @@ test('the owner of the tables sees the leads of all workspaces', async () => {
 
 test('Postgres plans the reading and changing of leads by their ids once, and looks up each by its id, also without statistics of the table', async () => {
   const { workspaceId, userId, campaignId } = await addTenant(database, 'c');
+  // Statistics that autovacuum takes before the insert is committed are wrong: few leads in many pages.
+  await database.query('ALTER TABLE lead SET (autovacuum_enabled = false)');
   const rows = await database.query<{ id: string }>(
     `INSERT INTO lead (id, workspace_id, user_id, campaign_id, source, status, name, phone, created_at, updated_at)
      SELECT gen_random_uuid(), $1, $2, $3, 'crm', 'OnHold', 'Ada', '1', now(), now() FROM generate_series(1, 20_000)
@@ -685,18 +687,11 @@ test('Postgres plans the reading and changing of leads by their ids once, and lo
     await crm.select({ text: 'SET plan_cache_mode = force_generic_plan', values: [] });
     const plan = await crm.select({ text: `EXPLAIN (COSTS OFF) EXECUTE ${name} (${values})`, values: [] });
     await crm.select({ text: 'RESET plan_cache_mode', values: [] });
-    const nodes = plan
+    const scans = plan
       .map((row) => String(Object.values(row)[0]))
-      .filter((line, at) => at === 0 || line.includes('->'));
-    const scans = nodes.flatMap((line, at) => {
-      if (!/ on lead( |$)/.test(line)) return [];
-      // The node below it names the index. Postgres may choose a bitmap before its first statistics of the table.
-      return line.includes('Bitmap Heap Scan') ? `${line} ${nodes[at + 1]}` : line;
-    });
+      .filter((line) => / on lead( |$)/.test(line));
     expect(
-      scans.filter(
-        (line) => !/(Update|Subquery Scan) on|Scan using lead_pkey|Bitmap Index Scan on lead_pkey/.test(line),
-      ),
+      scans.filter((line) => !/(Update|Subquery Scan) on|Scan using lead_pkey/.test(line)),
       scans.join('\n'),
     ).toEqual([]);
     expect(scans.length).toBeGreaterThan(0);
