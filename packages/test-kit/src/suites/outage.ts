@@ -79,7 +79,12 @@ export function describeOutage(start: (databaseUrl: string) => Promise<RunningSe
       for (const member of [owner, otherMember]) {
         for (const answer of await all(member)) expect(expectedStatuses).toContain(answer.status);
       }
-      const unexpected = service.logs.entries().filter(({ level }) => level === 'error' || level === 'fatal');
+      const unexpected = service.logs.entries().filter(
+        ({ level, msg }) =>
+          (level === 'error' || level === 'fatal') &&
+          // Postgres may stop between a change and its entry in the audit log. Then the log has the action.
+          msg !== 'An action was not recorded in the audit log',
+      );
       expect(unexpected).toEqual([]);
     } finally {
       await service?.[Symbol.asyncDispose]();
