@@ -1452,6 +1452,30 @@ describe('a queue', () => {
       .toEqual([['Approved'], [], ['Approved'], ['Approved'], [], ['Approved', 'Paid', 'Approved (Undone)']]);
   });
 
+  test('asks before a page with an unstored change is left', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    const [id = ''] = await addLeads(workspace, member, 1);
+    const questions: string[] = [];
+    page.on('dialog', (dialog) => {
+      questions.push(dialog.type());
+      void dialog.dismiss();
+    });
+    const status = await hold(page, /\/order\/leads\/status$/);
+    await page.goto('/leads');
+    await rowOf(page, 'Person 0000').waitFor();
+    await grid(page).focus();
+    for (const key of ['Home', 'a']) await page.keyboard.press(key);
+    await grid(page).locator('[aria-busy="true"]').waitFor();
+    await page.evaluate(() => location.reload());
+    await expect.poll(() => questions).toEqual(['beforeunload']);
+    status.release();
+    await notice(page, '1 lead marked as Approved').waitFor();
+    expect((await storedOf(id)).status).toBe('Approved');
+    await page.reload();
+    await rowOf(page, 'Person 0000').waitFor();
+    expect(questions).toHaveLength(1);
+  });
+
   test('shows the changes of another operator, and refreshes a row whose change is rejected', async () => {
     const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
     const [first = '', second = ''] = await addLeads(workspace, member, 4);

@@ -27,6 +27,9 @@ export function reloadForLostWorkspace(): void {
   else location.reload();
 }
 
+/** Whether the page is leaving its workspace. It cannot complete anything then. */
+export const isLeavingWorkspace = (): boolean => isLeaving;
+
 /** Prevents reloads, except by {@link leaveWorkspacePage}. @returns a function that allows reloads again. */
 export function preventReload(): () => void {
   preventers += 1;

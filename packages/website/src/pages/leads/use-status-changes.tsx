@@ -1,4 +1,4 @@
-import { randomId } from '@mantine/hooks';
+import { randomId, useWindowEvent } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { needsReason } from '@leads/core/lead/transitions';
@@ -15,6 +15,7 @@ import {
 } from '../../api/leads.ts';
 import { Actionable, showFailure } from '../../shell/failure-notice.tsx';
 import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { isLeavingWorkspace } from '../../shell/workspace-reload.ts';
 import * as texts from '../../texts/index.ts';
 import { commonStatuses, findTransitionsOf, statusOf } from './lead-status.ts';
 import { refreshListed, updateListed } from './use-lead-list.ts';
@@ -104,6 +105,10 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
     inFlight.current = changed;
     setPending(new Map([...changed].map(([id, requested]) => [id, requested.at(-1) as LeadStatus])));
   };
+  // A key shows the next lead before its change is stored. The browser asks the user before it cancels such a change.
+  useWindowEvent('beforeunload', (event) => {
+    if (inFlight.current.size > 0 && !isLeavingWorkspace()) event.preventDefault();
+  });
   const mark = ({ leads, to }: Change) => setInFlight(leads, (requested) => [...requested, to]);
   const unmark = ({ leads, to }: Change) =>
     setInFlight(leads, (requested) => requested.toSpliced(requested.indexOf(to), 1));
