@@ -10,6 +10,17 @@ export function median(values: readonly number[]): number {
   return percentile(values, 0.5);
 }
 
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Returns the standard error of the mean of values; NaN for fewer than 2 values. */
+export function standardError(values: readonly number[]): number {
+  const middle = mean(values);
+  const squares = values.reduce((sum, value) => sum + (value - middle) ** 2, 0);
+  return Math.sqrt(squares / (values.length - 1) / values.length);
+}
+
 /** Returns the median of each figure over all rounds. */
 export function medianFigures<Figures extends Readonly<Record<string, number>>>(
   rounds: readonly Figures[],
@@ -27,7 +38,6 @@ export function medianRatio(values: readonly number[], references: readonly numb
 
 /** Returns the slope of the least-squares line through points of x and y. */
 export function slopeOf(points: readonly (readonly [number, number])[]): number {
-  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const [meanX, meanY] = [mean(points.map(([x]) => x)), mean(points.map(([, y]) => y))];
   const covariance = mean(points.map(([x, y]) => (x - meanX) * (y - meanY)));
   return covariance / mean(points.map(([x]) => (x - meanX) ** 2));

@@ -5,7 +5,7 @@ import { processorTimeUs } from '../process-tree.ts';
 import { createOwner } from '../stack/credentials.ts';
 import { checkpoint, query, removeLeads } from '../stack/database.ts';
 import { startProgram } from '../stack/programs.ts';
-import { measureInTurn, medianFigures, medianRatio } from '../statistics.ts';
+import { mean, measureInTurn, medianFigures, standardError } from '../statistics.ts';
 import type { DeliveryBench } from './bench.ts';
 import { planAll, startDeliverer } from './delivery-stack.ts';
 import { addWebhooks } from '../stack/webhooks.ts';
@@ -13,12 +13,11 @@ import { startReceivers } from '../stack/receivers.ts';
 
 const endpoints = 3;
 const connections = 64;
-/** A new process that sends takes about 0.5 s of processor time to compile its code. */
-const warmUpMs = 3_000;
+/** A new process that sends takes about 0.5 s of processor time to compile its code. The other subjects run longer. */
+const warmUpMs = { sending: 3_000, other: 1_000 };
 
 /** What runs beside the intake. */
 const subjects = ['no endpoint', 'queued', 'no endpoint again', 'queued and sent'] as const;
-/** The second one is a control: its ratios show how much equal subjects differ. */
 const withoutEndpoint: ReadonlySet<string> = new Set(['no endpoint', 'no endpoint again']);
 
 /**
@@ -58,7 +57,8 @@ export async function measureIntakeRate({
     await checkpoint(postgres);
     await using deliverer = subject === 'queued and sent' ? await startDeliverer(databaseUrl) : undefined;
     if (deliverer !== undefined) moveToOwnCore?.(deliverer.pid);
-    await load.send({ ...target, durationMs: Math.min(warmUpMs, seconds * 1000) });
+    const longestMs = deliverer === undefined ? warmUpMs.other : warmUpMs.sending;
+    await load.send({ ...target, durationMs: Math.min(longestMs, seconds * 1000) });
     const batchesBefore = await readBatches(intake.port);
     const before = { service: processorTimeUs(intake.pid), postgres: processorTimeUs(postgres.pid) };
     const sent = await load.send({ ...target, durationMs: seconds * 1000 });
@@ -77,8 +77,8 @@ export async function measureIntakeRate({
       not200: countNot200(sent),
     };
   });
-  const [alone = []] = measured;
-  return subjects.map((subject, at) => figuresOf(subject, measured[at] ?? [], alone));
+  const [alone = [], , again = []] = measured;
+  return subjects.map((subject, at) => figuresOf(subject, measured[at] ?? [], [alone, again]));
 }
 
 /** Returns the number of batches that the intake has stored. */
@@ -93,19 +93,26 @@ interface Round extends Readonly<Record<string, number>> {
   readonly postgresUsPerLead: number;
 }
 
+/** @param references the subject without an endpoint, measured twice in each round. Other work changes their rates less. */
 function figuresOf<Measured extends Round>(
   subject: (typeof subjects)[number],
   measured: readonly Measured[],
-  alone: readonly Measured[],
+  references: readonly (readonly Measured[])[],
 ) {
-  const rateOf = ({ leadsPerSecond }: Round) => leadsPerSecond;
-  /** The processor time of a lead limits the rate, and varies less with what else runs on the machine. */
-  const costOf = ({ serviceUsPerLead, postgresUsPerLead }: Round) => serviceUsPerLead + postgresUsPerLead;
+  const ratiosOf = (value: (of: Round) => number) =>
+    measured.map((of, round) => {
+      const others = references.flatMap((rounds) => rounds[round] ?? []).filter((other) => other !== of);
+      return value(of) / mean(others.map(value));
+    });
+  const rateRatios = ratiosOf(({ leadsPerSecond }) => leadsPerSecond);
   return {
     subject,
     ...medianFigures(measured),
-    rateRatio: medianRatio(measured.map(rateOf), alone.map(rateOf)),
-    costRatio: medianRatio(alone.map(costOf), measured.map(costOf)),
+    rateRatio: mean(rateRatios),
+    rateError: standardError(rateRatios),
+    /** The processor time of a lead limits the rate, and varies less with what else runs on the machine. */
+    costRatio:
+      1 / mean(ratiosOf(({ serviceUsPerLead, postgresUsPerLead }) => serviceUsPerLead + postgresUsPerLead)),
     ...(subject === 'queued' && { required: 'rate ratio 0.95 or more' }),
   };
 }
