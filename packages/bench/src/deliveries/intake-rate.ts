@@ -93,7 +93,7 @@ interface Round extends Readonly<Record<string, number>> {
   readonly postgresUsPerLead: number;
 }
 
-/** @param references the subject without an endpoint, measured twice in each round. Other work changes their rates less. */
+/** @param references the two measurements without an endpoint of each round. Their mean varies less than one of them. */
 function figuresOf<Measured extends Round>(
   subject: (typeof subjects)[number],
   measured: readonly Measured[],
