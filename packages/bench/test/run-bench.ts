@@ -4,12 +4,17 @@ import { resolve } from 'node:path';
 const program = resolve(import.meta.dirname, '../dist/main.js');
 const logCheck = resolve(import.meta.dirname, '../../test-kit/dist/log-check/preload.js');
 
-/** Runs the built bench. @throws Error if a service that it starts logs confidential data. */
+/** Longer than any run takes, and shorter than the timeout of the longest test, which would not show the progress. */
+const timeoutMs = 560_000;
+
+/** Runs the built bench. @throws Error if it does not end, or if a service that it starts logs confidential data. */
 export function runBench(args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((done, fail) => {
     const command = ['--import', logCheck, program, ...args];
-    execFile(process.execPath, command, { maxBuffer: 2 ** 24 }, (error, stdout, stderr) => {
-      if (stderr.includes('Confidential data in a log line')) fail(new Error(stderr));
+    const options = { maxBuffer: 2 ** 24, timeout: timeoutMs };
+    execFile(process.execPath, command, options, (error, stdout, stderr) => {
+      if (error?.killed === true) fail(new Error(`The bench did not end in ${timeoutMs} ms:\n${stderr}`));
+      else if (stderr.includes('Confidential data in a log line')) fail(new Error(stderr));
       else done({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
     });
   });
