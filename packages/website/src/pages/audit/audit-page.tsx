@@ -69,12 +69,11 @@ export function AuditPage() {
 function Entries({ action, onShowAll }: { action: string | undefined; onShowAll: () => void }) {
   const query = useInfiniteQuery(auditQuery(action));
   const { data: credentials } = useQuery(memberCredentialsQuery);
-  if (query.data === undefined) return <QueryState query={query} />;
-  const entries = query.data.pages.flatMap((page) => page.entries);
-  if (entries.length === 0) {
-    return (
-      <>
-        <QueryState query={query} />
+  const entries = query.data?.pages.flatMap((page) => page.entries);
+  return (
+    <>
+      <QueryState query={query} />
+      {entries?.length === 0 && (
         <EmptyState text={action === undefined ? t.noEntries : t.noneOfAction}>
           {action !== undefined && (
             <Button variant="default" onClick={onShowAll}>
@@ -82,26 +81,23 @@ function Entries({ action, onShowAll }: { action: string | undefined; onShowAll:
             </Button>
           )}
         </EmptyState>
-      </>
-    );
-  }
-  return (
-    <>
-      <QueryState query={query} />
-      <RecordList label={t.title}>
-        {entries.map((entry) => (
-          <RecordRow
-            key={entry.id}
-            title={
-              <>
-                <Text fw={600}>{t.actionOf(entry.action)}</Text>
-                <Badge variant="default">{t.sources[entry.source]}</Badge>
-              </>
-            }
-            facts={factsOf(entry, credentials?.apiKeys)}
-          />
-        ))}
-      </RecordList>
+      )}
+      {entries !== undefined && entries.length > 0 && (
+        <RecordList label={t.title}>
+          {entries.map((entry) => (
+            <RecordRow
+              key={entry.id}
+              title={
+                <>
+                  <Text fw={600}>{t.actionOf(entry.action)}</Text>
+                  <Badge variant="default">{t.sources[entry.source]}</Badge>
+                </>
+              }
+              facts={factsOf(entry, credentials?.apiKeys)}
+            />
+          ))}
+        </RecordList>
+      )}
       {query.hasNextPage && (
         <Button
           variant="default"

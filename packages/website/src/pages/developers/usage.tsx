@@ -1,3 +1,4 @@
+import type { KeyUsage } from '@leads/core/request-log';
 import { Skeleton, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
@@ -29,21 +30,22 @@ export function Usage() {
 
 function Days({ id }: { id: string }) {
   const query = useQuery(keyUsageQuery(id));
-  const { data } = query;
-  if (data === undefined) return <QueryState query={query} />;
-  if (data.days.length === 0) {
-    return (
-      <>
-        <QueryState query={query} />
-        <Text size="sm">{t.noUsage}</Text>
-      </>
-    );
-  }
+  const days = query.data?.days;
   return (
     <>
       <QueryState query={query} />
+      {days?.length === 0 && <Text size="sm">{t.noUsage}</Text>}
+      {days !== undefined && days.length > 0 && <DayList days={days} />}
+    </>
+  );
+}
+
+/** A chart of the days, and a table of them, the newest first. */
+function DayList({ days }: { days: KeyUsage['days'] }) {
+  return (
+    <>
       <Suspense fallback={<Skeleton h={240} />}>
-        <UsageChart days={data.days} />
+        <UsageChart days={days} />
       </Suspense>
       <Table.ScrollContainer
         minWidth={480}
@@ -61,7 +63,7 @@ function Days({ id }: { id: string }) {
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {data.days.toReversed().map((day) => (
+            {days.toReversed().map((day) => (
               <Table.Tr key={day.day}>
                 <Table.Th scope="row" fw={400} style={{ whiteSpace: 'nowrap' }}>
                   {formatDay(day.day)}
