@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createOverviewStore } from '@leads/core/db';
 import { getOverview } from '@leads/core/overview';
 import { chromiumArguments, findChromium } from '@leads/local-stack/processes/find-chromium';
-import { type Browser, type BrowserContext, chromium as playwright } from 'playwright-core';
+import { type Browser, type BrowserContext, type Page, chromium as playwright } from 'playwright-core';
 import { openForBench, query } from '../stack/database.ts';
 import { startProgram } from '../stack/programs.ts';
 import { median, scaled } from '../statistics.ts';
@@ -81,8 +81,8 @@ export async function measureWebsite({ databases, sizes, effort, onProgress }: L
   onProgress('Searching leads by the digits of their phone numbers');
   const leadsPage = `${url}/w/${slug}/leads`;
   const numbers = await phonesOf(databaseUrl, scaled(usual.searches, effort));
-  const searchesMs = await timeSearches(browser, leadsPage, cookies, { numbers });
-  const paletteMs = await timePalette(browser, leadsPage, cookies, { numbers });
+  const searchesMs = await timeSearches(browser, leadsPage, cookies, { numbers, search: searchList });
+  const paletteMs = await timeSearches(browser, leadsPage, cookies, { numbers, search: searchPalette });
   onProgress('Changing leads, which another operator has in the list');
   const operator = await signIn(databaseUrl, browser, url);
   const changesMs = await timeChanges(browser, leadsPage, [cookies, operator], scaled(usual.changes, effort));
@@ -252,15 +252,16 @@ async function phonesOf(databaseUrl: string, count: number): Promise<string[]> {
 }
 
 /**
- * Searches each number in the open leads page: `/`, the digits, Enter.
+ * Searches each number on the leads page.
  *
- * @returns the times from Enter until the list shows only leads of the number, in milliseconds. The first is dropped.
+ * @param search enters the digits, and sets `resultMs` by {@link recordResult}.
+ * @returns the times until the lead of the number is shown, in milliseconds. The first is dropped.
  */
 async function timeSearches(
   browser: Browser,
   address: string,
   cookies: Cookies,
-  { numbers }: { numbers: readonly string[] },
+  { numbers, search }: { numbers: readonly string[]; search: (page: Page, digits: string) => Promise<void> },
 ): Promise<number[]> {
   await using context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   await context.addCookies(cookies);
@@ -269,11 +270,7 @@ async function timeSearches(
   await page.locator('[role="grid"] [role="gridcell"]').first().waitFor();
   const timesMs: number[] = [];
   for (const digits of numbers) {
-    await page.keyboard.press('/');
-    // The list searches 250 ms after the last key, or at Enter.
-    await page.evaluate(recordResult(digits, { key: 'Enter', rows: '[role="grid"] [data-index]' }));
-    await page.keyboard.insertText(digits);
-    await page.keyboard.press('Enter');
+    await search(page, digits);
     timesMs.push(
       await page.evaluate(() => (globalThis as unknown as { resultMs: Promise<number> }).resultMs),
     );
@@ -281,39 +278,28 @@ async function timeSearches(
   return timesMs.slice(1);
 }
 
-/**
- * Searches each number in the palette above the leads page: Ctrl K, the digits.
- *
- * @returns the times from the last digit until the palette shows a lead of the number, in milliseconds. The first is dropped.
- */
-async function timePalette(
-  browser: Browser,
-  address: string,
-  cookies: Cookies,
-  { numbers }: { numbers: readonly string[] },
-): Promise<number[]> {
-  await using context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  await context.addCookies(cookies);
-  const page = await context.newPage();
-  await page.goto(address);
-  await page.locator('[role="grid"] [role="gridcell"]').first().waitFor();
+/** Searches in the list. The time begins at Enter. */
+async function searchList(page: Page, digits: string): Promise<void> {
+  await page.keyboard.press('/');
+  // The list searches 250 ms after the last key, or at Enter.
+  await page.evaluate(recordResult(digits, { key: 'Enter', rows: '[role="grid"] [data-index]' }));
+  await page.keyboard.insertText(digits);
+  await page.keyboard.press('Enter');
+}
+
+/** Searches in the palette above the list. The time begins at the last digit. */
+async function searchPalette(page: Page, digits: string): Promise<void> {
   const input = page.locator('[role="dialog"] [role="combobox"]');
-  const timesMs: number[] = [];
-  for (const digits of numbers) {
-    await page.keyboard.press('Control+k');
-    await input.waitFor();
-    await page.keyboard.insertText(digits.slice(0, -1));
-    await page.evaluate(
-      recordResult(digits, { key: digits.slice(-1), rows: '[role="dialog"] [role="option"]' }),
-    );
-    await page.keyboard.press(digits.slice(-1));
-    timesMs.push(
-      await page.evaluate(() => (globalThis as unknown as { resultMs: Promise<number> }).resultMs),
-    );
-    await page.keyboard.press('Escape');
-    await input.waitFor({ state: 'detached' });
-  }
-  return timesMs.slice(1);
+  // Closes the palette of the last search.
+  await page.keyboard.press('Escape');
+  await input.waitFor({ state: 'detached' });
+  await page.keyboard.press('Control+k');
+  await input.waitFor();
+  await page.keyboard.insertText(digits.slice(0, -1));
+  await page.evaluate(
+    recordResult(digits, { key: digits.slice(-1), rows: '[role="dialog"] [role="option"]' }),
+  );
+  await page.keyboard.press(digits.slice(-1));
 }
 
 /** Returns a script that records the time from a key until the frame in which there are rows and every row has the digits. */
