@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CredentialVerifier, generateApiKey, type Principal } from '@leads/core/credential';
 import { createCredentialStore, createWorkspaceStore, type Database, openDatabase } from '@leads/core/db';
+import { openAdminClient } from '@leads/core/db-admin/admin-client';
 import { runAs } from '@leads/test-kit/service-roles';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -389,8 +390,9 @@ describe('leads migrate', () => {
 
   test('waits for a migration that is already running', async () => {
     await using database = await createEmptyDatabase();
-    await using db = open(database.url);
-    await db.prisma.$queryRaw`SELECT 1 FROM pg_advisory_lock(42)`;
+    // A pool would close its idle connection after 10 s, and with it the lock.
+    await using holder = await openAdminClient(database.url);
+    await holder.query('SELECT pg_advisory_lock(42)');
     const env = { DATABASE_URL: database.url, LEADS_MIGRATIONS_DIR: directory };
     const first = startLeads(['migrate', '--json'], env);
     await vi.waitFor(() => expect(first.stderr()).toContain('Applying'), 30_000);
@@ -400,7 +402,7 @@ describe('leads migrate', () => {
       30_000,
     );
 
-    await db.prisma.$queryRaw`SELECT pg_advisory_unlock(42)`;
+    await holder.query('SELECT pg_advisory_unlock(42)');
     expect(await first.ended).toMatchObject({ code: 0, stdout: '{"applied":["20260101000000_slow"]}\n' });
     expect(await second.ended).toMatchObject({ code: 0, stdout: '{"applied":[]}\n' });
   });
