@@ -1,7 +1,7 @@
 import { once, setMaxListeners } from 'node:events';
 import { type Attacker, attacks } from './attacks.ts';
 
-/** The first message to the process. The second one ends the attack. */
+/** The first message to the process, which answers when the attack has its full strength. The second one ends the attack. */
 export interface AttackOrder {
   readonly attack: keyof typeof attacks;
   readonly attacker: Attacker;
@@ -18,7 +18,11 @@ process.once('message', () => stop.abort());
 // The process ends with the process that started it.
 process.once('disconnect', () => process.exit());
 const statuses: AttackerStatuses = {};
-await attacks[attack](attacker, stop.signal, (status) => {
+let answers = 0;
+const { run, strongAfter } = attacks[attack];
+await run(attacker, stop.signal, (status) => {
   statuses[status] = (statuses[status] ?? 0) + 1;
+  answers += 1;
+  if (answers === strongAfter) process.send?.('strong');
 });
 process.send?.(statuses, () => process.disconnect());

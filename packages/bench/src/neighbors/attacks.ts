@@ -16,12 +16,23 @@ export interface Attacker {
 /** Counts answers by status. */
 type Count = (status: string) => void;
 
-/** An attack that runs until the signal aborts. */
-type Attack = (attacker: Attacker, stop: AbortSignal, count: Count) => Promise<void>;
+/** Sends requests until the signal aborts. */
+type Run = (attacker: Attacker, stop: AbortSignal, count: Count) => Promise<void>;
+
+interface Attack {
+  readonly run: Run;
+  /** The number of answers after which the attack has its full strength. */
+  readonly strongAfter: number;
+}
 
 const leads = '/api/v1/order/leads';
 /** The connections of a flood. */
 const connections = 24;
+/** The API keys in addition to the first, and the event streams of each. */
+export const furtherKeys = 20;
+const streamsPerKey = 10;
+/** The exports or imports at the same time. */
+const transfers = 8;
 /** The pause before a request is opened again, in milliseconds. */
 const retryMs = 1_000;
 /** The unknown API keys per second at each service. */
@@ -29,7 +40,7 @@ const keysPerSecond = 350;
 
 /** Sends requests on many connections without a pause. */
 const flood =
-  (requestOf: (attacker: Attacker) => Sent): Attack =>
+  (requestOf: (attacker: Attacker) => Sent): Run =>
   async (attacker, stop, count) => {
     const agent = createAgent(connections, attackerAddress);
     const sender = async () => {
@@ -41,7 +52,7 @@ const flood =
 
 /** Holds requests open without reading their answers. It opens the rejected ones again. */
 const hold =
-  (requestsOf: (attacker: Attacker) => readonly Sent[]): Attack =>
+  (requestsOf: (attacker: Attacker) => readonly Sent[]): Run =>
   async (attacker, stop, count) => {
     const requests = requestsOf(attacker);
     const agent = createAgent(requests.length, attackerAddress);
@@ -67,11 +78,13 @@ const aborted = (signal: AbortSignal) =>
     signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
 
-const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
-  flood(({ crm, credentials }) => ({ port: crm, path, headers: { ...credentials, ...headers } }));
+const get = (path: string): Attack => ({
+  run: flood(({ crm, credentials }) => ({ port: crm, path, headers: { ...credentials } })),
+  strongAfter: connections,
+});
 
 /** Sends API keys that are well-formed and unknown, at a fixed rate. */
-const unknownKeys: Attack = async ({ crm, intake, credentials }, stop, count) => {
+const sendUnknownKeys: Run = async ({ crm, intake, credentials }, stop, count) => {
   const agent = createAgent(64, attackerAddress);
   const sentOf = () => ({ ...credentials, API_KEY: generateApiKey().apiKey });
   const sender = async (requestOf: () => Sent) => {
@@ -106,26 +119,36 @@ const unknownKeys: Attack = async ({ crm, intake, credentials }, stop, count) =>
 export const attacks = {
   searches: get(`${leads}?q=112&count=exact`),
   pages: get(leads),
-  streams: hold(({ crm, moreCredentials }) =>
-    moreCredentials.flatMap((headers) =>
-      Array.from({ length: 10 }, () => ({ port: crm, path: '/api/v1/events', headers })),
+  streams: {
+    run: hold(({ crm, moreCredentials }) =>
+      moreCredentials.flatMap((headers) =>
+        Array.from({ length: streamsPerKey }, () => ({ port: crm, path: '/api/v1/events', headers })),
+      ),
     ),
-  ),
-  exports: hold(({ crm, credentials }) =>
-    Array.from({ length: 8 }, () => ({
-      port: crm,
-      path: leads,
-      headers: { ...credentials, Accept: 'text/csv' },
-    })),
-  ),
-  imports: hold(({ crm, credentials }) =>
-    Array.from({ length: 8 }, () => ({
-      port: crm,
-      path: `${leads}/import`,
-      method: 'POST' as const,
-      headers: { ...credentials, 'Content-Type': 'text/csv' },
-      body: 'campaignCode,name,phone\n',
-    })),
-  ),
-  unknownKeys,
+    strongAfter: furtherKeys * streamsPerKey,
+  },
+  exports: {
+    run: hold(({ crm, credentials }) =>
+      Array.from({ length: transfers }, () => ({
+        port: crm,
+        path: leads,
+        headers: { ...credentials, Accept: 'text/csv' },
+      })),
+    ),
+    strongAfter: transfers,
+  },
+  imports: {
+    run: hold(({ crm, credentials }) =>
+      Array.from({ length: transfers }, () => ({
+        port: crm,
+        path: `${leads}/import`,
+        method: 'POST' as const,
+        headers: { ...credentials, 'Content-Type': 'text/csv' },
+        body: 'campaignCode,name,phone\n',
+      })),
+    ),
+    // The service answers the imports that it rejects, which are those beyond 4.
+    strongAfter: transfers - 4,
+  },
+  unknownKeys: { run: sendUnknownKeys, strongAfter: keysPerSecond },
 } as const satisfies Readonly<Record<string, Attack>>;

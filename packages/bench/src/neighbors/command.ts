@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DisposeStack } from '@leads/core/dispose-stack';
+import { timedOut, withTimeout } from '@leads/core/with-timeout';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { startNats } from '@leads/local-stack/processes/nats-server';
 import { defineCommand, listOf, number, oneOf, size } from '../command.ts';
@@ -15,7 +16,7 @@ import { startProgram } from '../stack/programs.ts';
 import { temporaryDirectory } from '../stack/temporary-directory.ts';
 import { percentile } from '../statistics.ts';
 import type { AttackOrder, AttackerStatuses } from './attack-process.ts';
-import { type Attacker, attacks } from './attacks.ts';
+import { type Attacker, attacks, furtherKeys } from './attacks.ts';
 import { createAgent, exchange, openRequest, type Sent } from './http-request.ts';
 
 type AttackName = keyof typeof attacks;
@@ -23,8 +24,9 @@ const attackNames = Object.keys(attacks) as AttackName[];
 
 /** The maximum p99 of the neighbor during an attack, as a multiple of its quiet value. */
 const maxRatio = 3;
-/** The time between the start of an attack and the measurement, in milliseconds. */
+/** The time between the full strength of an attack and the measurement, in milliseconds. */
 const settleMs = 1_000;
+const strengthTimeoutMs = 60_000;
 
 /** The settings that crmEnvironment changes for other benchmarks. An empty value means the default. */
 const defaults = {
@@ -58,7 +60,7 @@ export const neighbors = defineCommand({
       crm: crm.port,
       intake: intake.port,
       credentials: await issue(large),
-      moreCredentials: await Promise.all(Array.from({ length: 20 }, () => issue(large))),
+      moreCredentials: await Promise.all(Array.from({ length: furtherKeys }, () => issue(large))),
     };
     const headers = await issue({ workspaceId: filled.small, userId: filled.smallOwner });
     const measure = () => measureNeighbor({ crm: crm.port, intake: intake.port, headers }, options.seconds);
@@ -70,7 +72,13 @@ export const neighbors = defineCommand({
       const quiet = await measure();
       // In a process of its own, so that the attack does not delay the measuring client.
       const attacking = fork(join(import.meta.dirname, 'neighbors/attack-process.js'));
+      const strong = once(attacking, 'message');
       attacking.send({ attack, attacker } satisfies AttackOrder);
+      if ((await withTimeout(strengthTimeoutMs, strong)) === timedOut) {
+        throw new Error(
+          `The attack ${attack} does not reach its full strength within ${strengthTimeoutMs / 1_000} s`,
+        );
+      }
       await sleep(settleMs);
       const attacked = await measure();
       const ended = once(attacking, 'message');
