@@ -275,7 +275,7 @@ describe('rate limiting', () => {
     timeout: 60_000,
   }, async () => {
     // The concurrent attempts wait for each other. On a busy machine they exceed the default timeout.
-    const throttled = await startCrm({ TRUST_PROXY: 'loopback', DATABASE_CONNECT_TIMEOUT_MS: '20000' });
+    const throttled = await startCrm({ TRUST_PROXY: 'loopback' });
     // Of all values to guess, a reset token costs the service the least work.
     const attempt = (from: string) =>
       new Visitor(throttled.service).send(

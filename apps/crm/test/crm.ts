@@ -29,6 +29,9 @@ const noLimits = {
   UNKNOWN_KEYS_PER_MINUTE: '0',
 };
 
+/** A busy machine may take longer than the default timeouts, which are answered with 503. The tests of outages need none. */
+const longTimeouts = { DATABASE_CONNECT_TIMEOUT_MS: '20000', DATABASE_STATEMENT_TIMEOUT_MS: '20000' };
+
 /** Starts the CRM on its own, empty database. A setting that is undefined has its default. */
 export async function startCrm(settings: NodeJS.ProcessEnv = {}): Promise<Crm> {
   const codec = await createAccessTokenCodec(jwtSecret);
@@ -64,6 +67,7 @@ export function startCrmService(
       LOG_LEVEL: 'trace',
       ...deliveries,
       ...noLimits,
+      ...longTimeouts,
       ...settings,
     };
     const config = loadConfig(CrmConfig, env);

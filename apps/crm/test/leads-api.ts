@@ -111,9 +111,6 @@ export async function fillWorkspace(
   );
 }
 
-/** Long timeouts, since many concurrent requests wait on a busy machine. */
-const longTimeouts = { DATABASE_CONNECT_TIMEOUT_MS: '20000', DATABASE_STATEMENT_TIMEOUT_MS: '20000' };
-
 /** Calls `act` for each item, 20 at a time. */
 export async function forEachInBatches<Item>(
   items: readonly Item[],
@@ -134,7 +131,7 @@ export interface TwoCrms extends AsyncDisposable {
 export async function startTwoCrms(): Promise<TwoCrms> {
   const database = await createTestDatabase();
   const fixture = openFixture(database.url, await createAccessTokenCodec(jwtSecret));
-  const start = () => startCrmService(database.url, longTimeouts);
+  const start = () => startCrmService(database.url);
   const services = [await start(), await start()] as const;
   return {
     services,

@@ -112,7 +112,8 @@ export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defau
   const database = openDatabase({
     url: databaseUrl,
     poolSize: 4,
-    connectTimeoutMs: 5_000,
+    // High enough for a busy machine.
+    connectTimeoutMs: 30_000,
     statementTimeoutMs: 30_000,
     applicationName: 'leads-tests',
   });
