@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
 import { recordStatements } from '@leads/test-kit/recorded-statements';
+import type { Answer } from '@leads/test-kit/http-client';
 import { storableText } from '@leads/test-kit/suites/hostile-input';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -51,8 +52,11 @@ function rowsOf(text: string): Row[] {
   });
 }
 
-async function exportCsv(member: TestMember, query = ''): Promise<Row[]> {
-  const answer = await get(member, csv, query);
+const exportCsv = async (member: TestMember, query = '') => rowsIn(await get(member, csv, query));
+const exportNdjson = async (member: TestMember, query = '') => leadsIn(await get(member, ndjson, query));
+
+/** Returns the rows of an export as CSV. */
+function rowsIn(answer: Answer): Row[] {
   expect([answer.status, answer.headers['content-type']]).toEqual([
     200,
     'text/csv; charset=utf-8; header=present',
@@ -60,8 +64,8 @@ async function exportCsv(member: TestMember, query = ''): Promise<Row[]> {
   return rowsOf(answer.text);
 }
 
-async function exportNdjson(member: TestMember, query = ''): Promise<Detail[]> {
-  const answer = await get(member, ndjson, query);
+/** Returns the leads of an export as NDJSON. */
+function leadsIn(answer: Answer): Detail[] {
   expect([answer.status, answer.headers['content-type']]).toEqual([200, ndjson]);
   return answer.text
     .split('\n')
@@ -521,18 +525,19 @@ describe('the download of an export', () => {
     const body = { campaignCode: 'DEMO', name: 'New', phone: '1' };
     const createWhileExporting = async () => {
       let isDone = false;
-      const exported = Promise.all([exportNdjson(owner), exportCsv(owner), exportNdjson(owner)]).finally(
-        () => {
-          isDone = true;
-        },
-      );
+      const exported = Promise.all([get(owner, ndjson), get(owner, csv), get(owner, ndjson)]).finally(() => {
+        isDone = true;
+      });
       let created = 0;
       while (!isDone) {
         const answer = await service.send({ method: 'POST', path, headers: { ...owner.headers }, body });
-        expect(answer.status).toBe(200);
-        created += 1;
+        // A lead that waits for 2 s is rejected. On a busy machine, this process and so the service may stop as long.
+        expect([200, 503]).toContain(answer.status);
+        if (answer.status === 200) created += 1;
       }
-      for (const leads of await exported) {
+      // Parsed after the creates: on a busy machine it blocks this process for seconds.
+      const [first, second, third] = await exported;
+      for (const leads of [leadsIn(first), rowsIn(second), leadsIn(third)]) {
         const old = leads.filter(({ name }) => name !== 'New').map(({ id }) => id);
         expect(new Set(old).size).toBe(15_000);
         expect(old).toHaveLength(15_000);
