@@ -430,7 +430,7 @@ describe('the content of an export', () => {
       }),
       { numRuns: 25, interruptAfterTimeLimit: 20_000, endOnFailure: true },
     );
-  }, 60_000);
+  });
 });
 
 /** Starts an export and returns the response with its body unread. */
@@ -531,11 +531,9 @@ describe('the download of an export', () => {
       let created = 0;
       while (!isDone) {
         const answer = await service.send({ method: 'POST', path, headers: { ...owner.headers }, body });
-        // A lead that waits for 2 s is rejected. On a busy machine, this process and so the service may stop as long.
-        expect([200, 503]).toContain(answer.status);
-        if (answer.status === 200) created += 1;
+        expect(answer.status).toBe(200);
+        created += 1;
       }
-      // Parsed after the creates: on a busy machine it blocks this process for seconds.
       const [first, second, third] = await exported;
       for (const leads of [leadsIn(first), rowsIn(second), leadsIn(third)]) {
         const old = leads.filter(({ name }) => name !== 'New').map(({ id }) => id);
@@ -548,5 +546,5 @@ describe('the download of an export', () => {
     let created = 0;
     for (let attempt = 0; attempt < 5 && created < 2; attempt++) created = await createWhileExporting();
     expect(created).toBeGreaterThan(1);
-  }, 120_000);
+  });
 });

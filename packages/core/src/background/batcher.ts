@@ -12,7 +12,7 @@ export interface BatchBounds {
   /** The maximum of waiting items, and of the characters of their texts. One workspace gets at most half of each. */
   readonly waitingRows: number;
   readonly waitingCharacters: number;
-  /** How long an item may wait for its batch, in milliseconds. */
+  /** How long an item may wait for its batch, in milliseconds. While this process stands still, the time does not run. */
   readonly waitMs: number;
 }
 
@@ -42,6 +42,8 @@ export interface Batched<Item, Result> {
   /** The characters of its texts. */
   readonly size: number;
   readonly since: number;
+  /** The number of checks for expired items before it. */
+  readonly check: number;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -74,6 +76,7 @@ export class Batcher<Item, Result> implements AsyncDisposable {
   readonly #waiting: FairBacklog<Batched<Item, Result>>;
   #inFlight = 0;
   #isScheduled = false;
+  #checks = 0;
   #partialBatchTimer: NodeJS.Timeout | undefined;
   #expiryTimer: NodeJS.Timeout | undefined;
   #onIdle: (() => void) | undefined;
@@ -118,7 +121,8 @@ export class Batcher<Item, Result> implements AsyncDisposable {
       const workspaceId = this.#work.workspaceOf(item);
       this.checkRoom(workspaceId);
       const size = this.#work.charactersOf(item);
-      this.#waiting.add(workspaceId, { item, size, since: performance.now(), resolve, reject });
+      const [since, check] = [performance.now(), this.#checks];
+      this.#waiting.add(workspaceId, { item, size, since, check, resolve, reject });
       this.#schedule();
     });
   }
@@ -147,7 +151,6 @@ export class Batcher<Item, Result> implements AsyncDisposable {
   }
 
   #send(): void {
-    this.#dropExpired();
     if (this.#waiting.count === 0) {
       if (this.#inFlight === 0) this.#onIdle?.();
       return;
@@ -177,10 +180,14 @@ export class Batcher<Item, Result> implements AsyncDisposable {
     }
   }
 
-  /** Rejects items that waited too long. */
+  /**
+   * Rejects items that waited too long. Their age is counted in checks. A process that stood still is late with one
+   * check only, so it does not reject items although Postgres is free.
+   */
   #dropExpired(): void {
-    const oldest = performance.now() - this.#bounds.waitMs;
-    for (const { reject } of this.#waiting.takeWhile(({ since }) => since <= oldest)) {
+    this.#checks += 1;
+    const newestExpired = this.#checks - this.#bounds.waitMs / expiryCheckMs;
+    for (const { reject } of this.#waiting.takeWhile(({ check }) => check < newestExpired)) {
       this.#observer?.shed();
       reject(overloaded());
     }

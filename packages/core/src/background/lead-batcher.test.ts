@@ -234,6 +234,23 @@ test('rejects a lead that waits too long, and never stores it', async () => {
   }
 });
 
+test('stores the leads that waited while the process stood still', async () => {
+  const { store, take } = setUp({ waitMs: 1_000 });
+  const standStill = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_300);
+  const first = take('first');
+  standStill();
+  expect(await first).toBe('stored');
+
+  store.isHeld = true;
+  const sent = take('sent');
+  await turn();
+  const waiting = take('waiting');
+  standStill();
+  store.isHeld = false;
+  store.release();
+  expect(await Promise.all([sent, waiting])).toEqual(['stored', 'stored']);
+});
+
 test('disposal waits until all accepted leads are stored', async () => {
   const { store, batcher, take } = setUp({ rows: 1 });
   store.isHeld = true;
