@@ -109,7 +109,8 @@ export async function createContext(
   const snapshot =
     snapshotStore &&
     new SnapshotCache(snapshotStore, (err) => log.warn({ err }, 'The snapshot could not be read; retrying'));
-  const stale = { database: new DatabaseHealth(), snapshot };
+  const health = new DatabaseHealth({ timeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS });
+  const stale = { database: health, snapshot };
   const credentials = new CredentialVerifier(
     credentialStore,
     stale,

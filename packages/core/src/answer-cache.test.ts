@@ -34,7 +34,7 @@ beforeEach(() => {
   // The cache keeps a reference to `performance` from its import, so only the method can be replaced.
   vi.spyOn(performance, 'now').mockImplementation(() => Date.now());
   store = new Store();
-  health = new DatabaseHealth();
+  health = new DatabaseHealth({ timeoutMs: 2_000 });
   cache = new AnswerCache({ database: health, isKept: (found) => found !== undefined });
 });
 afterEach(() => {

@@ -11,8 +11,8 @@ const freshMs = 8_000;
 /** How long an answer may be served while the database is unavailable, in milliseconds since its query. */
 export const staleMs = 900_000;
 const maxAnswers = 10_000;
-/** Timeouts of a query in milliseconds, with and without a stale answer to serve in its place. */
-const queryTimeoutMs = { stale: 500, none: 2_000 };
+/** The timeout of a query with a stale answer to serve in its place, in milliseconds. */
+const staleTimeoutMs = 500;
 
 /** The conditions for serving stale answers while the database is unavailable. */
 export interface StaleAnswers<Found> {
@@ -150,7 +150,7 @@ export class AnswerCache<Found> {
       try {
         const mayServeStale = answer !== undefined || database.isUnavailable;
         const found = await withTimeout(
-          mayServeStale ? queryTimeoutMs.stale : queryTimeoutMs.none,
+          mayServeStale ? staleTimeoutMs : database.timeoutMs,
           this.#find(key, find),
         );
         if (found !== timedOut) return found;

@@ -5,10 +5,16 @@ const retryMs = 1_000;
 
 /** The availability of a database, by the outcome of its last query. Caches of one database share an instance. */
 export class DatabaseHealth {
+  /** How long a query may take until the database counts as unavailable, in milliseconds. */
+  readonly timeoutMs: number;
   #isUnavailable = false;
   #running = 0;
   #startedAt = 0;
   #failedAt = 0;
+
+  constructor({ timeoutMs }: { readonly timeoutMs: number }) {
+    this.timeoutMs = timeoutMs;
+  }
 
   /** Whether the last query failed to reach the database. */
   get isUnavailable(): boolean {

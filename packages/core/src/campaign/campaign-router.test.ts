@@ -89,7 +89,7 @@ test('serves stale routes while the database is unavailable, and routes of the s
   const snapshotRoute: IntakeRoute = { campaignId: 'snapshot', landingPageKnown: true };
   const snapshotLookups: unknown[][] = [];
   const { registered, answer, routes } = setUp({
-    database: new DatabaseHealth(),
+    database: new DatabaseHealth({ timeoutMs: 2_000 }),
     snapshot: {
       findRoute: async (...parameters) => {
         snapshotLookups.push(parameters);

@@ -207,7 +207,7 @@ describe('while the database is unavailable, with stale keys', () => {
   beforeEach(() => {
     snapshotKey = undefined;
     verifier = new CredentialVerifier(lookup, {
-      database: new DatabaseHealth(),
+      database: new DatabaseHealth({ timeoutMs: 2_000 }),
       snapshot: { findApiKey: async () => snapshotKey && { found: snapshotKey, asOf: Date.now() } },
     });
   });

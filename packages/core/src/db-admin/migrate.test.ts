@@ -213,7 +213,7 @@ describe('migrate', () => {
     await database.query('SELECT pg_advisory_lock(7262001)');
     const notice = 'Another migration is running: waiting for it';
     const runs = [1, 2].map(() => startProcess(migratingProcess, [database.url, migrationsDir]));
-    for (const { lines } of runs) await expect.poll(lines, { timeout: 20_000 }).toContain(notice);
+    for (const { lines } of runs) await expect.poll(lines).toContain(notice);
     await database.query('SELECT pg_advisory_unlock(7262001)');
     const outcomes = await Promise.all(runs.map(async ({ ended }) => (await ended).output));
     expect(outcomes.toSorted((x, y) => y.length - x.length)).toEqual([
@@ -319,7 +319,7 @@ describe('migrate', () => {
       const failing = failureOf(run(directory));
       const end = `SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
         WHERE datname = current_database() AND query LIKE '%pg_sleep(20)%' AND pid <> pg_backend_pid()`;
-      await expect.poll(() => database.query(end), { timeout: 10_000 }).toEqual([{ ended: true }]);
+      await expect.poll(() => database.query(end)).toEqual([{ ended: true }]);
       expect((await failing).migration).toBe(second);
       await expect.poll(dump).toEqual(before);
       expect((await run()).applied).toEqual(migrations.slice(committed.length));
@@ -484,7 +484,7 @@ describe('a migration of a table that another session uses', () => {
     const notices: string[] = [];
     const running = run(directory, (line) => notices.push(line));
     try {
-      await expect.poll(() => notices, { timeout: 20_000 }).toContainEqual(expect.stringMatching(/^Waiting/));
+      await expect.poll(() => notices).toContainEqual(expect.stringMatching(/^Waiting/));
       const attempts = () => notices.filter((line) => line === `Applying ${next}`).length;
       const before = attempts();
       // Each insert waits for at most one attempt. It would time out if the migration waited without a pause.
@@ -621,11 +621,11 @@ describe('a migration without a transaction', () => {
     const notices: string[] = [];
     const running = run(directory, (line) => notices.push(line));
     await expect
-      .poll(() => notices, { timeout: 20_000 })
+      .poll(() => notices)
       .toContainEqual(expect.stringMatching(/^Waiting for transactions that began before, held by process/));
     const waiting: string[] = [];
     const second = run(directory, (line) => waiting.push(line));
-    await expect.poll(() => waiting, { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => waiting).toHaveLength(1);
     for (let count = 0; count < 5; count++) await insertLead(tenant, `written ${count}`);
     // Longer than the lock timeout.
     await sleep(1_000);
@@ -670,9 +670,7 @@ describe('a migration without a transaction', () => {
     const directory = copyWith(steps);
     const older = await startOlderWriter();
     const killed = startProcess(migratingProcess, [database.url, directory]);
-    await expect
-      .poll(killed.lines, { timeout: 20_000 })
-      .toContainEqual(expect.stringMatching(/^Waiting for transactions/));
+    await expect.poll(killed.lines).toContainEqual(expect.stringMatching(/^Waiting for transactions/));
     killed.kill();
     await killed.ended;
     await database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity

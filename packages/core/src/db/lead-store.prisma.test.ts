@@ -627,9 +627,7 @@ describe('change', () => {
       );
       const orders = [changes, changes.toReversed(), changes, changes.toReversed()];
       const changing = Promise.all(orders.map((each) => store.change(tenant.workspaceId, each)));
-      await expect
-        .poll(() => testDatabase.query(waitingForLocks), { timeout: 15_000 })
-        .toEqual([{ count: orders.length }]);
+      await expect.poll(() => testDatabase.query(waitingForLocks)).toEqual([{ count: orders.length }]);
       await testDatabase.query('COMMIT');
       const answers = await changing;
       expect(answers.flatMap((times) => Array.from(times.keys())).toSorted()).toEqual(
@@ -751,9 +749,7 @@ describe('changeStatus', () => {
         return (await store.changeStatus(tenant.workspaceId, change)) !== undefined;
       }),
     ];
-    await expect
-      .poll(() => testDatabase.query(waitingForLocks), { timeout: 15_000 })
-      .toEqual([{ count: changes.length }]);
+    await expect.poll(() => testDatabase.query(waitingForLocks)).toEqual([{ count: changes.length }]);
     await testDatabase.query('COMMIT');
     const [edited, ...approved] = await Promise.all(changes);
     expect(approved.filter((changed) => changed)).toHaveLength(1);

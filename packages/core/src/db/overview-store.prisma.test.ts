@@ -468,9 +468,7 @@ test.each<[field: string, query: OverviewQuery]>([
   });
 });
 
-test('the overview reads the leads of at most one day, and tallies for all other days', {
-  timeout: 120_000,
-}, async () => {
+test('the overview reads the leads of at most one day, and tallies for all other days', async () => {
   const leadsPerDay = 144;
   const insert = (first: number, last: number) =>
     database.query(`

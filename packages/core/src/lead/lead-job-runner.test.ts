@@ -84,7 +84,7 @@ test('a job changes each lead once, also if an instance loses the answers to its
       leaseMs: 300,
     },
   );
-  await expect.poll(() => broken, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(() => broken).toBeGreaterThan(0);
   await first[Symbol.asyncDispose]();
   expect(errors.length).toBeGreaterThan(0);
   expect(await stateOf(tenant, id)).toBe('running');
@@ -108,7 +108,7 @@ test('a job changes each lead once, also if an instance loses the answers to its
   const onError = (error: unknown) => errors.push(error);
   await using _second = new LeadJobRunner({ jobs, leads: contended, workspaces }, { onError });
   await using _third = new LeadJobRunner({ jobs, leads: contended, workspaces }, { onError });
-  await expect.poll(() => stateOf(tenant, id), { timeout: 30_000 }).toBe('done');
+  await expect.poll(() => stateOf(tenant, id)).toBe('done');
 
   const job = await jobs.find(tenant.workspaceId, id);
   expect(job).toMatchObject({ total: 450, changed: 449, refused: 1 });
@@ -152,7 +152,7 @@ test('a job keeps no search text and no phone number after its end, and is delet
     ids[1],
   ]);
   await using _runner = new LeadJobRunner({ jobs, leads, workspaces }, { onError: () => undefined });
-  await expect.poll(() => stateOf(tenant, ids[2]), { timeout: 20_000 }).toBe('done');
+  await expect.poll(() => stateOf(tenant, ids[2])).toBe('done');
   const kept = await jobs.list(tenant.workspaceId, 10);
   expect(kept.map(({ id }) => id)).toEqual([ids[2], ids[0]]);
   for (const job of kept) expect(job.filters).toEqual({ status: 'OnHold', q: '*', phone: '*' });
@@ -167,7 +167,7 @@ test('a job fails if its user may not change statuses any more', async () => {
     tenant.workspaceId,
   ]);
   await using _runner = new LeadJobRunner({ jobs, leads, workspaces }, { onError: () => undefined });
-  await expect.poll(() => stateOf(tenant, id), { timeout: 20_000 }).toBe('failed');
+  await expect.poll(() => stateOf(tenant, id)).toBe('failed');
   expect(await testDatabase.query('SELECT FROM lead_change WHERE lead_id = $1', [lead.id])).toEqual([]);
 });
 
@@ -194,7 +194,7 @@ test('an undo changes back the leads whose newest change is that of the job, als
   await jobs.start(jobOf(tenant, { id: ids[0], filters: {}, status: 'Trashed', reason: 'spam' }));
   {
     await using _runner = new LeadJobRunner({ jobs, leads, workspaces }, { onError });
-    await expect.poll(() => stateOf(tenant, ids[0]), { timeout: 20_000 }).toBe('done');
+    await expect.poll(() => stateOf(tenant, ids[0])).toBe('done');
   }
   const [changed, paid] = [onHold[0]?.id ?? '', approved[0]?.id ?? ''];
   await changeStatuses(leads, principal, { ids: [changed], status: 'OnHold' });
@@ -223,11 +223,11 @@ test('an undo changes back the leads whose newest change is that of the job, als
   };
   {
     await using _first = new LeadJobRunner({ jobs, leads: failing, workspaces }, { onError, leaseMs: 300 });
-    await expect.poll(() => stored, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => stored).toBe(1);
   }
   await using _second = new LeadJobRunner({ jobs, leads, workspaces }, { onError });
   await using _third = new LeadJobRunner({ jobs, leads, workspaces }, { onError });
-  await expect.poll(() => stateOf(tenant, ids[1]), { timeout: 30_000 }).toBe('done');
+  await expect.poll(() => stateOf(tenant, ids[1])).toBe('done');
 
   const undo = await jobs.find(workspaceId, ids[1]);
   expect(undo).toMatchObject({ total: 420, changed: 418, refused: 2 });

@@ -141,6 +141,6 @@ test('a handler may stop reading and answer, and a client that disconnects is lo
   outgoing.destroy();
   const logged = () => lines.map((line) => JSON.parse(line) as { level: string });
   await expect
-    .poll(() => logged().filter(({ level }) => level !== 'debug'), { timeout: 20_000 })
+    .poll(() => logged().filter(({ level }) => level !== 'debug'))
     .toEqual([expect.objectContaining({ level: 'info', msg: 'The client disconnected during the request' })]);
 });

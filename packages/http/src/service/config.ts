@@ -246,7 +246,10 @@ export const commonSettings = {
     default: 10,
     description: 'Maximum number of connections to Postgres of a process',
   }),
-  DATABASE_CONNECT_TIMEOUT_MS: ms('Timeout for a connection to Postgres', 2_000),
+  DATABASE_CONNECT_TIMEOUT_MS: ms(
+    'Timeout for a connection to Postgres, and for the lookup of a credential or campaign if the intake has no earlier answer',
+    2_000,
+  ),
   DATABASE_PREPARED_STATEMENTS: Type.Boolean({
     default: true,
     description:
