@@ -24,10 +24,10 @@ export default defineConfig({
     maxWorkers: availableParallelism() * 2,
     // Loading the same modules again for each file took 10 % of the run. A test file restores what it replaces.
     isolate: false,
-    // High enough for a busy machine.
-    testTimeout: 90_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 15_000 } },
+    // They only end tests that hang, also on a busy machine.
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
+    expect: { poll: { timeout: 60_000 } },
     reporters: 'default',
   },
 });

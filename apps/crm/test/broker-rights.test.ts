@@ -59,7 +59,7 @@ test('the CRM does not create its stream, and publishes events after `leads nats
       const logged = JSON.stringify(crm.service.logs.entries());
       expect(logged).toContain('The stream LEADS does not exist, and this NATS user may not create it');
     },
-    { timeout: 30_000 },
+    { timeout: 60_000 },
   );
 
   const setup = await runLeads(['nats', 'setup'], operatorSettings());
@@ -144,7 +144,7 @@ test('with its permissions, the intake buffers leads in its stream, consumes the
   const [message] = await buffer.fetch(1);
   expect(message?.leads()).toEqual([lead]);
   message?.acknowledge();
-  await vi.waitFor(async () => expect((await buffer.waiting()).messages).toBe(0), { timeout: 30_000 });
+  await vi.waitFor(async () => expect((await buffer.waiting()).messages).toBe(0), { timeout: 60_000 });
   expect(await (await intake.manager()).consumers.delete(bufferStreamName, 'drainer')).toBe(true);
 
   const snapshots = new NatsSnapshotStore(intake, {
@@ -169,7 +169,7 @@ test('the intake receives the broadcasts of the CRM and of the command line', as
     await using sender = await connectAs(user);
     await sender.broadcast('cache.invalidate', `"by ${user}"`);
   }
-  await vi.waitFor(() => expect(received).toEqual(['"by crm"', '"by operator"']), { timeout: 30_000 });
+  await vi.waitFor(() => expect(received).toEqual(['"by crm"', '"by operator"']), { timeout: 60_000 });
 });
 
 test('`leads erase` erases a buffered lead as the user of NATS_INTAKE_URL', async () => {
@@ -277,7 +277,7 @@ test("the reader's user cannot deliver into cache.invalidate by a consumer, a re
   const consumer = await reader.jetStream.consumers.get('LEADS', 'reader');
   expect(await consumer.next({ expires: 30_000 })).not.toBeNull();
   await crm.broadcast('cache.invalidate', '"by the CRM"');
-  await vi.waitFor(() => expect(received).toContain('"by the CRM"'), { timeout: 30_000 });
+  await vi.waitFor(() => expect(received).toContain('"by the CRM"'), { timeout: 60_000 });
   expect(received).toEqual(['"by the CRM"']);
 });
 
@@ -381,7 +381,7 @@ test.each<[User, string[], string[]]>([
       ...publications.map((subject) => `publish ${subject}`),
       ...subscriptions.map((subject) => `subscription ${subject}`),
     ];
-    await vi.waitFor(() => expect(refused.toSorted()).toEqual(expected.toSorted()), { timeout: 30_000 });
+    await vi.waitFor(() => expect(refused.toSorted()).toEqual(expected.toSorted()), { timeout: 60_000 });
   },
 );
 

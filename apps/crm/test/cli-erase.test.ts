@@ -12,8 +12,6 @@ import { runLeads } from './command-line.ts';
 import { startCrm } from './crm.ts';
 import { leadsApi, ok } from './leads-api.ts';
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
-
 const directory = mkdtempSync(join(tmpdir(), 'leads-erase-'));
 const nats = await startNats({ binary: await findNatsServer(), dataDir: join(directory, 'nats') });
 const crm = await startCrm({ NATS_URL: nats.url });

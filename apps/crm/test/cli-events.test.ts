@@ -13,8 +13,6 @@ import { type CommandResult, runLeads, startLeads } from './command-line.ts';
 import { startCrm } from './crm.ts';
 import { leadsApi, ok } from './leads-api.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const dataDir = mkdtempSync(join(tmpdir(), 'leads-tail-'));
 const binary = await findNatsServer();
 let nats: LocalNats = await startNats({ binary, dataDir });

@@ -4,8 +4,6 @@ import { createTestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, expect, test, vi } from 'vitest';
 import { runLeads, startLeads } from './command-line.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
-
 const database = await createTestDatabase();
 const fixture = openFixture(database.url);
 const workspace = await fixture.createWorkspace();

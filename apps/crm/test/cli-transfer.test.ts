@@ -12,8 +12,6 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { describePosition } from '../src/cli/runtime/progress.ts';
 import { leadsProgram, runLeads, startLeads } from './command-line.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const database = await createTestDatabase();
 const fixture = openFixture(database.url);
 const workspace = await fixture.createWorkspace();
@@ -281,7 +279,7 @@ test('an import and an export draw a progress bar on a terminal, and erase it wh
   const bar = /^\[[#-]{20}\] [1-9]\d? %, [\d,]+ rows, [\d,]+ rows\/s, \d[^\n]* left$/;
   const isDrawn = (drawn: () => string) =>
     vi.waitFor(() => expect(drawn().split(erased)).toContainEqual(expect.stringMatching(bar)), {
-      timeout: 50_000,
+      timeout: 60_000,
       interval: 50,
     });
   const { slug: otherSlug, owner: member } = await fixture.createWorkspace();

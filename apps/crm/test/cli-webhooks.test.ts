@@ -72,7 +72,7 @@ function isVerified(request: Received, signing: string): boolean {
 /** Starts `leads deliver`, and waits until it runs. */
 async function startDeliverer(more: NodeJS.ProcessEnv = {}) {
   const process = startLeads(['deliver'], { ...env, ...more });
-  await expect.poll(process.stderr, { timeout: 60_000 }).toContain('Sending webhooks');
+  await expect.poll(process.stderr).toContain('Sending webhooks');
   return process;
 }
 
@@ -168,7 +168,7 @@ test('`leads deliver` needs only the database role of the CRM, and serves health
   const lead = await createLead();
   await leads.edit(workspace.owner, lead, { status: 'Approved' });
   await expect
-    .poll(() => receiver.received.map(({ headers }) => headers['webhook-id']), { timeout: 30_000 })
+    .poll(() => receiver.received.map(({ headers }) => headers['webhook-id']))
     .toEqual([`evt_${lead}_2`]);
   const metrics = async () => parseMetrics(await (await get('/metrics')).text());
   await expect

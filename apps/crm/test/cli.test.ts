@@ -15,8 +15,6 @@ import { createAccessTokenCodec } from '../src/access-token-codec.ts';
 import { runLeads, startLeads } from './command-line.ts';
 
 // Each test starts processes that load Prisma, which takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
-
 const jwtSecret = 'a secret for tests, of more than 32 characters';
 const uuid = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
 const isoDate = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -667,7 +665,7 @@ describe('leads user and leads campaign', () => {
         }
         return { running };
       },
-      { timeout: 50_000 },
+      { timeout: 60_000 },
     );
     return await Promise.all(begun.running);
   }

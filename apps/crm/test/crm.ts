@@ -8,6 +8,7 @@ import {
   startOnOwnDatabase,
   startService,
 } from '@leads/test-kit/running-service';
+import { longTimeouts } from '@leads/test-kit/services';
 import { createAccessTokenCodec } from '../src/access-token-codec.ts';
 import { buildApp } from '../src/app.ts';
 import { CrmConfig } from '../src/config.ts';
@@ -28,9 +29,6 @@ const noLimits = {
   CRM_WORKSPACE_REQUESTS_PER_MINUTE: '0',
   UNKNOWN_KEYS_PER_MINUTE: '0',
 };
-
-/** A busy machine may take longer than the default timeouts, which are answered with 503. The tests of outages need none. */
-const longTimeouts = { DATABASE_CONNECT_TIMEOUT_MS: '20000', DATABASE_STATEMENT_TIMEOUT_MS: '20000' };
 
 /** Starts the CRM on its own, empty database. A setting that is undefined has its default. */
 export async function startCrm(settings: NodeJS.ProcessEnv = {}): Promise<Crm> {

@@ -9,8 +9,6 @@ import { openEvents } from './event-client.ts';
 import { leadsApi, leadsPath } from './leads-api.ts';
 import { signInAs, Visitor } from './visitor.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
-
 let database: TestDatabase;
 let roles: ServiceRoles;
 let fixture: Fixture;
@@ -106,7 +104,7 @@ test('the CRM serves its public API with the permissions of its database role', 
 
   // The aggregator adds up lead counts in the background.
   await vi.waitFor(async () => expect(await fixture.sql('SELECT FROM lead_tally_entry')).toHaveLength(0), {
-    timeout: 30_000,
+    timeout: 60_000,
     interval: 100,
   });
 });

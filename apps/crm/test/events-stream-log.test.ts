@@ -1,8 +1,6 @@
-import { afterAll, vi } from 'vitest';
+import { afterAll } from 'vitest';
 import { startCrm } from './crm.ts';
 import { testEventStreams } from './event-stream-suite.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const crm = await startCrm();
 const { fixture } = crm;

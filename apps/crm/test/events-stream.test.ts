@@ -8,8 +8,6 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { startCrm } from './crm.ts';
 import { eventStreams, nameOf, names, testEventStreams } from './event-stream-suite.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 const dataDir = mkdtempSync(join(tmpdir(), 'leads-events-'));
 const binary = await findNatsServer();
 let nats: LocalNats = await startNats({ binary, dataDir });

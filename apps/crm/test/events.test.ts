@@ -16,7 +16,7 @@ import { startCrmService } from './crm.ts';
 import { leadsApi } from './leads-api.ts';
 
 const binary = await findNatsServer();
-const soon = { timeout: 20_000, interval: 50 };
+const soon = { timeout: 60_000, interval: 50 };
 const directory = mkdtempSync(join(tmpdir(), 'leads-events-'));
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
@@ -62,7 +62,7 @@ const countUnpublished = async () =>
 const leads = (count: number) =>
   Array.from({ length: count }, (_, n) => workspace.lead(workspace.owner, { name: `Lead ${n}` }));
 
-describe('events', { timeout: 60_000 }, () => {
+describe('events', () => {
   test('show each version of a lead as it was, even if they are published late', async () => {
     const { owner } = workspace;
     const service = await crm();

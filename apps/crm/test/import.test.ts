@@ -564,7 +564,7 @@ describe('an upload', () => {
     upload.outgoing.end();
     const { status, text } = await upload.answered;
     expect([status, JSON.parse(text)]).toEqual([200, report({ accepted: 14 })]);
-  }, 40_000);
+  });
 
   test('keeps the stored lines and adds no others if the client disconnects', async () => {
     const { id, owner } = await fixture.createWorkspace();

@@ -508,7 +508,7 @@ test('managers may change landing pages; publishers may only list those of their
   // Also after the counts of the leads are aggregated.
   await expect
     .poll(() => fixture.sql('SELECT FROM lead_tally_entry WHERE workspace_id = $1', [workspace.id]), {
-      timeout: 30_000,
+      timeout: 60_000,
     })
     .toEqual([]);
   expect(namesOf(await list(publisher))).toEqual(['mine', 'of-my-key']);

@@ -184,7 +184,7 @@ test('a hold time approves leads that are not held, without a user, and a publis
     [[due, held]],
   );
   // Both instances look for due leads.
-  await expect.poll(async () => (await api.get(owner, due)).status, { timeout: 60_000 }).toBe('Approved');
+  await expect.poll(async () => (await api.get(owner, due)).status).toBe('Approved');
   const approval = {
     version: 2,
     type: 'status_changed',
@@ -199,7 +199,7 @@ test('a hold time approves leads that are not held, without a user, and a publis
   const freed = ok<{ lead: LeadDetail }>(await api.edit(manager, held, { hold: false }));
   expect(freed.lead).toMatchObject({ version: 3, approveAt: expect.any(String) });
   expect(freed.lead).not.toHaveProperty('holdReason');
-  await expect.poll(async () => (await api.get(owner, held)).status, { timeout: 60_000 }).toBe('Approved');
+  await expect.poll(async () => (await api.get(owner, held)).status).toBe('Approved');
 
   for (const off of [0, null]) {
     expect((await setHold(60)).json()).toMatchObject({ campaign: { approveAfterSeconds: 60 } });
@@ -761,7 +761,7 @@ describe('a job', () => {
     const reused = await send(colleague, 'POST', '', { ...given, reason: 'other' }, key);
     expect([reused.status, reused.json<{ error: string }>().error]).toEqual([422, 'validation']);
     const progress = async () => ok<{ job: Job }>(await send(team.owner, 'GET', `/${job.id}`)).job;
-    await expect.poll(async () => (await progress()).state, { timeout: 30_000 }).toBe('done');
+    await expect.poll(async () => (await progress()).state).toBe('done');
     expect(await progress()).toMatchObject({ total: 130, changed: 120, refused: 10 });
     const changes = await stored(leads.map(({ id }) => id));
     for (const [i, lead] of leads.entries()) {
@@ -788,7 +788,7 @@ describe('a job', () => {
       const { id } = ok<{ job: Job }>(await send(colleague, 'POST', '', given)).job;
       await before?.();
       const read = async () => ok<{ job: Job }>(await send(team.owner, 'GET', `/${id}`)).job;
-      await expect.poll(async () => (await read()).state, { timeout: 30_000 }).not.toBe('running');
+      await expect.poll(async () => (await read()).state).not.toBe('running');
       return read();
     };
     const assignees = () =>
@@ -876,7 +876,7 @@ describe('a job', () => {
     await fixture.leads.insert([one, two]);
     const finished = async (id: string) => {
       const read = async () => ok<{ job: Job }>(await send(team.owner, 'GET', `/${id}`)).job;
-      await expect.poll(async () => (await read()).state, { timeout: 30_000 }).not.toBe('running');
+      await expect.poll(async () => (await read()).state).not.toBe('running');
       return read();
     };
     const undo = (member: TestMember, id: string) => send(member, 'POST', `/${id}/undo`);
@@ -960,11 +960,11 @@ describe('a job', () => {
     const body = { action: 'assign', filters: {}, assigneeId: team.owner.userId };
     const { id } = ok<{ job: Job }>(await send(colleague, 'POST', '', body)).job;
     const state = async (of: string) => ok<{ job: Job }>(await send(team.owner, 'GET', `/${of}`)).job;
-    await expect.poll(async () => (await state(id)).state, { timeout: 30_000 }).toBe('done');
+    await expect.poll(async () => (await state(id)).state).toBe('done');
     expect(await assignees()).toEqual(Array(3).fill(team.owner.userId));
     await fixture.sql(`UPDATE member SET role = 'publisher' WHERE user_id = $1`, [leaving.userId]);
     const undo = ok<{ job: Job }>(await send(team.owner, 'POST', `/${id}/undo`)).job;
-    await expect.poll(async () => (await state(undo.id)).state, { timeout: 30_000 }).toBe('done');
+    await expect.poll(async () => (await state(undo.id)).state).toBe('done');
     expect(await state(undo.id)).toMatchObject({
       changed: 2,
       refused: 1,

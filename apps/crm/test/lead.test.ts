@@ -687,9 +687,7 @@ describe('the work on a lead', () => {
     expect(leads.map(({ assigneeId }) => assigneeId)).toEqual([...assigneeIds, leaver.userId]);
     expect(leads[0]?.version).toBe(1);
     await fixture.sql('DELETE FROM member WHERE user_id = $1', [leaver.userId]);
-    await expect
-      .poll(async () => (await api.get(owner, leads[2]?.id ?? '')).version, { timeout: 20_000 })
-      .toBe(2);
+    await expect.poll(async () => (await api.get(owner, leads[2]?.id ?? '')).version).toBe(2);
     expect((await api.history(owner, leads[2]?.id ?? '')).at(-1)).toMatchObject({
       reason: 'assignee_removed',
       fields: { assigneeId: { from: leaver.userId } },

@@ -123,7 +123,7 @@ describe('the list of leads', () => {
       expect(idsOf(pages.flat())).toEqual(ids);
       expect(pages).toHaveLength(Math.ceil(250 / limit));
     }
-  }, 60_000);
+  });
 
   test('has no gap or repeat if leads are inserted between the requests', async () => {
     const workspace = await fixture.createWorkspace();
@@ -285,7 +285,7 @@ describe('cursors', () => {
       const listed = answer.status === 200 ? idsOf(answer.json()) : [];
       expect(ids).toEqual(expect.arrayContaining(listed));
     }
-  }, 60_000);
+  });
 
   test('and limits of any text get a page or 400', async () => {
     const workspace = await fixture.createWorkspace();
@@ -312,7 +312,7 @@ describe('cursors', () => {
       400,
     );
     expect(pages).toBeGreaterThan(50);
-  }, 60_000);
+  });
 });
 
 /** Returns the error body to expect for a query string, or `undefined` if it is valid. */
@@ -405,7 +405,7 @@ describe('the query of a page', () => {
         expect([nodes[1]?.['Actual Rows'], nodes[1]?.['Rows Removed by Filter'] ?? 0]).toEqual([101, 0]);
       }
     }
-  }, 60_000);
+  });
 });
 
 /** Returns the query of a page that begins after `position` leads. */

@@ -137,7 +137,7 @@ test('owners and managers see the keys and tokens of all members, and their revo
     const revoked = await visitor.send('DELETE', `${path}/${own}`);
     expect(revoked.json()).toMatchObject({ success: true, record: { id: own, state: 'revoked' } });
   }
-  await vi.waitFor(async () => expect((await service.send(list)).status).toBe(401), { timeout: 15_000 });
+  await vi.waitFor(async () => expect((await service.send(list)).status).toBe(401), { timeout: 60_000 });
   const entries = await fixture.sql<{ action: string; target_id: string }>(
     `SELECT action, target_id FROM audit_entry WHERE workspace_id = $1 AND action LIKE '%.revoked' ORDER BY at`,
     [workspace.id],

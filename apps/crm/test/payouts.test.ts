@@ -551,9 +551,7 @@ describe('a payment', () => {
       await call(member, 'GET', `/payments/${id}${query}`),
     );
   const settled = async (id: string, state: string) => {
-    await expect
-      .poll(async () => (await read(owner, id)).payment, { timeout: 20_000 })
-      .toMatchObject({ state });
+    await expect.poll(async () => (await read(owner, id)).payment).toMatchObject({ state });
   };
   async function approved(createdAt = '2026-01-15T12:00:00Z', member = publisher, campaignId?: string) {
     const lead = workspace.lead(member, {

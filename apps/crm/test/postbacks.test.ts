@@ -61,7 +61,7 @@ async function states(postback: PostbackView, expected: readonly string[], membe
     (await deliveriesOf(postback, member))
       .toSorted((a, b) => (a.version ?? 0) - (b.version ?? 0))
       .map(({ state, skipReason }) => (skipReason === undefined ? state : `${state} ${skipReason}`));
-  await expect.poll(found, { timeout: 20_000 }).toEqual(expected);
+  await expect.poll(found).toEqual(expected);
 }
 const paths = () => receiver.received.map(({ path }) => path);
 const skipPauses = () => fixture.sql(`UPDATE delivery SET next_attempt_at = now() WHERE state = 'waiting'`);

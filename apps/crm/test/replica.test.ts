@@ -19,7 +19,7 @@ const directory = mkdtempSync(join(tmpdir(), 'leads-replica-'));
 chmodSync(directory, 0o711);
 const migrationsDir = resolve(import.meta.dirname, '../../../prisma/migrations');
 const path = '/api/v1/order/leads';
-const pollOptions = { timeout: 30_000, interval: 50 };
+const pollOptions = { timeout: 60_000, interval: 50 };
 
 let primary: LocalPostgres;
 let replica: LocalPostgres;
@@ -37,7 +37,7 @@ beforeAll(async () => {
   replica = await startReplica({ primaryUrl: primary.url('postgres'), dataDir, synchronous: false });
   fixture = openFixture(primary.url('leads'), await createAccessTokenCodec(jwtSecret));
   onReplica = openFixture(replica.url('leads'));
-}, 180_000);
+});
 afterEach(async () => {
   await onReplica.sql('SELECT pg_wal_replay_resume()').catch(() => undefined);
 });

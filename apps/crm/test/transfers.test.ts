@@ -9,7 +9,7 @@ import { startCrm } from './crm.ts';
 import { fillWorkspace } from './leads-api.ts';
 import { signInAs } from './visitor.ts';
 
-const pollOptions = { timeout: 20_000 };
+const pollOptions = { timeout: 60_000 };
 
 const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());

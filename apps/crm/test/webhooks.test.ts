@@ -58,7 +58,7 @@ const deliveriesOf = async ({ webhook }: Shown, query = '') =>
 const problem = { Accept: 'application/problem+json' };
 const idOf = ({ headers }: Received) => headers['webhook-id'] ?? '';
 async function requests(count: number): Promise<void> {
-  await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBe(count);
+  await expect.poll(() => receiver.received.length).toBe(count);
 }
 /** Makes deliveries due that wait for their next attempt. */
 const skipPauses = () => fixture.sql(`UPDATE delivery SET next_attempt_at = now() WHERE state = 'waiting'`);
@@ -353,9 +353,7 @@ describe('failed attempts', () => {
     expect(await state(19, 4, 11)).toBeUndefined();
     expect(await state(19, 4, 13)).toBe('failing');
     // The waiting deliveries of a disabled webhook end as skipped.
-    await expect
-      .poll(async () => (await deliveriesOf(hook, '?state=skipped')).length, { timeout: 30_000 })
-      .toBe(4);
+    await expect.poll(async () => (await deliveriesOf(hook, '?state=skipped')).length).toBe(4);
   });
 
   test('of a receiver that refuses connections are listed with a short code', async () => {
@@ -431,7 +429,7 @@ test('a deleted webhook gets nothing more, and its log is deleted', async () => 
       `SELECT id FROM delivery WHERE endpoint_id = $1 UNION ALL SELECT id FROM delivery_endpoint WHERE id = $1`,
       [hook.webhook.id],
     );
-  await expect.poll(rows, { timeout: 30_000 }).toEqual([]);
+  await expect.poll(rows).toEqual([]);
   expect(receiver.received).toHaveLength(1);
 });
 

@@ -11,9 +11,7 @@ import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-ser
 import { type LocalPostgres, startPostgres } from '@leads/local-stack/processes/postgres';
 import { type Fixture, openFixture } from '@leads/test-kit/fixture';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { startIntakeService } from './intake.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
+import { defaultTimeouts, startIntakeService } from './intake.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'leads-buffer-'));
 const dataDir = join(directory, 'data');
@@ -31,7 +29,7 @@ beforeAll(async () => {
   postgres = await startPostgres({ dataDir, durable: true });
   await postgres.createDatabase('template');
   await migrate({ databaseUrl: postgres.url('template'), migrationsDir });
-}, 120_000);
+});
 afterEach(async () => {
   if (isPostgresKilled) await restartPostgres();
 });
@@ -87,7 +85,8 @@ async function startStack(settings: Record<string, string> = {}, proxied = (url:
   const { port, url } = nats;
   const fixture = openFixture(postgres.url(name));
   const { owner } = await fixture.createWorkspace();
-  const service = await startIntakeService(proxied(postgres.url(name)), { NATS_URL: url, ...settings });
+  const env = { NATS_URL: url, ...defaultTimeouts, ...settings };
+  const service = await startIntakeService(proxied(postgres.url(name)), env);
   const submit = async (leadName: string, extra: object = {}, more: Record<string, string> = {}) => {
     const start = performance.now();
     const answer = await service.send({
@@ -102,7 +101,7 @@ async function startStack(settings: Record<string, string> = {}, proxied = (url:
   /** Submits a lead, so that the key and its route are cached before an outage of Postgres. */
   const warmUp = async () => expect((await submit('before')).status).toBe(200);
   await vi.waitFor(async () => expect((await readiness()).checks).toEqual({ database: 'up', buffer: 'up' }), {
-    timeout: 30_000,
+    timeout: 60_000,
   });
   await warmUp();
   async function readiness() {
@@ -139,7 +138,7 @@ async function startStack(settings: Record<string, string> = {}, proxied = (url:
           ]);
           expect(rows.length).toBe(ids.length);
         },
-        { timeout: 40_000, interval: 100 },
+        { timeout: 60_000, interval: 100 },
       );
       const events = await fixture.sql<{ id: string }>(
         'SELECT entry.id FROM lead_outbox, unnest(lead_ids) AS entry (id) WHERE entry.id = ANY($1::uuid[]) ORDER BY 1',
@@ -174,7 +173,7 @@ test('accepts leads while Postgres is down, and stores each once after its resta
   await vi.waitFor(
     async () => expect(await metric('lead_buffer_drained_total')).toBeGreaterThanOrEqual(101),
     {
-      timeout: 30_000,
+      timeout: 60_000,
     },
   );
   expect(await metric('lead_buffer_active')).toBe(0);
@@ -256,7 +255,7 @@ test('a lead that Postgres rejects gets 400, or is quarantined if Postgres was d
     fixture.sql<{ id: string; reason: string; name: string }>(
       `SELECT id, reason, lead->>'name' AS name FROM lead_quarantine ORDER BY id`,
     );
-  await vi.waitFor(async () => expect(await quarantined()).toHaveLength(3), { timeout: 30_000 });
+  await vi.waitFor(async () => expect(await quarantined()).toHaveLength(3), { timeout: 60_000 });
   const poison = sorted(answers.filter(isPoison).flatMap(({ id }) => id ?? []));
   expect((await quarantined()).map(({ id, reason }) => [id, reason])).toEqual(
     poison.map((id) => [id, '23514']),
@@ -294,7 +293,7 @@ test('a buffered lead that repeats an Idempotency-Key with other content is quar
     fixture.sql<{ id: string; reason: string; name: string }>(
       `SELECT id, reason, lead->>'name' AS name FROM lead_quarantine ORDER BY name`,
     );
-  await vi.waitFor(async () => expect(await quarantined()).toHaveLength(3), { timeout: 30_000 });
+  await vi.waitFor(async () => expect(await quarantined()).toHaveLength(3), { timeout: 60_000 });
   const names = async () =>
     (await fixture.sql<{ name: string }>('SELECT name FROM lead')).map(({ name }) => name).toSorted();
   // The order in which buffered leads are stored is not defined.
@@ -337,7 +336,7 @@ test('answers 503 without Postgres and NATS, and accepts leads after their resta
   expect(await readiness()).toEqual({ status: 503, checks: { database: 'down', buffer: 'down' } });
 
   await stack.restartNats();
-  await vi.waitFor(async () => expect((await readiness()).status).toBe(200), { timeout: 30_000 });
+  await vi.waitFor(async () => expect((await readiness()).status).toBe(200), { timeout: 60_000 });
   const buffered = await many(20, 'buffered');
   expect(buffered.filter(({ status }) => status !== 200)).toEqual([]);
   await restartPostgres();
@@ -355,7 +354,7 @@ test('a broker that is killed while the buffer is drained loses no lead', async 
   expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
   await restartPostgres();
   await vi.waitFor(async () => expect(await metric('lead_buffer_drained_total')).toBeGreaterThan(0), {
-    timeout: 30_000,
+    timeout: 60_000,
     interval: 5,
   });
   await stack.killNats();
@@ -382,12 +381,12 @@ test('a full buffer rejects leads and loses none, and accepts leads again once i
   await vi.waitFor(
     async () =>
       expect(await stack.readiness()).toEqual({ status: 503, checks: { database: 'down', buffer: 'down' } }),
-    { timeout: 30_000 },
+    { timeout: 60_000 },
   );
   await restartPostgres();
   await stack.expectStored(answers);
   await vi.waitFor(async () => expect((await stack.readiness()).checks.buffer).toBe('up'), {
-    timeout: 30_000,
+    timeout: 60_000,
   });
   await stack.expectStored([await submit('after')]);
 });
@@ -405,7 +404,7 @@ test('a lead whose commit response is lost is answered with its id and stored on
     answers.push(await stack.submit(`cut-${n}`));
     // The next insert must be of a request, and not of the drainer.
     await vi.waitFor(async () => expect(await stack.metric('lead_buffer_drained_total')).toBe(n + 1), {
-      timeout: 30_000,
+      timeout: 60_000,
     });
   }
   expect(proxy.cuts).toBe(20);

@@ -12,8 +12,6 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startIntakeService } from './intake.ts';
 
 // The tests wait for last uses, which are written every few seconds, and for a delayed insert.
-vi.setConfig({ testTimeout: 120_000 });
-
 const directory = mkdtempSync(join(tmpdir(), 'leads-role-'));
 let nats: LocalNats;
 let database: TestDatabase;
@@ -35,7 +33,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-const eventually = { timeout: 30_000, interval: 100 };
+const eventually = { timeout: 60_000, interval: 100 };
 
 test('the database role of the intake has all permissions that the intake needs', async () => {
   const workspace = await fixture.createWorkspace();

@@ -9,8 +9,6 @@ import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const directory = mkdtempSync(join(tmpdir(), 'leads-lead-buffer-'));
 const megabyte = 1024 * 1024;
 let binary: string;
@@ -127,7 +125,7 @@ test('concurrent fetches get different messages, and a nak has a message redeliv
       again.push(...(await another.fetch(10)).flatMap((message) => message.leads().map(({ name }) => name)));
       expect(again).toHaveLength(10);
     },
-    { timeout: 30_000 },
+    { timeout: 60_000 },
   );
   expect(again.toSorted()).toEqual(names.toSorted());
 });
@@ -164,7 +162,7 @@ test('redelivers a message to another instance if the first does not acknowledge
       if (message === undefined) throw new Error('The message was not redelivered');
       return message;
     },
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   );
   expect(again.leads()).toEqual(leads);
   again.acknowledge();
@@ -278,7 +276,7 @@ test('delivers messages that a killed broker restored although they were acknowl
       }
       expect((await stateOf()).messages).toBe(0);
     },
-    { timeout: 30_000 },
+    { timeout: 60_000 },
   );
   expect(ids).toEqual(new Set(leads.map(({ id }) => id)));
 });
@@ -305,6 +303,6 @@ test('fails at once without the broker, and delivers all stored leads after its 
       }
       expect(ids).toEqual(new Set(leads.map(({ id }) => id)));
     },
-    { timeout: 30_000 },
+    { timeout: 60_000 },
   );
 });

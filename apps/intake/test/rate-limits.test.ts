@@ -87,7 +87,7 @@ test('the request log has the requests of a key, also those beyond its quota, fr
        JOIN api_key ON api_key.id = api_key_id WHERE prefix = $1 ORDER BY at, api_request.id`,
       [apiKey.slice(0, 11)],
     );
-  await vi.waitFor(async () => expect(await read()).toHaveLength(5), { timeout: 15_000 });
+  await vi.waitFor(async () => expect(await read()).toHaveLength(5), { timeout: 60_000 });
   const route = { service: 'intake', method: 'POST', route: path };
   expect(await read()).toEqual([
     { ...route, status: 400, code: 'invalid_input' },
@@ -110,7 +110,7 @@ test('the request log has the requests of a key, also those beyond its quota, fr
   await vi.waitFor(
     async () => expect(await readExpired()).toEqual([{ status: 401, code: 'unauthenticated' }]),
     {
-      timeout: 15_000,
+      timeout: 60_000,
     },
   );
   const usage = await fixture.sql(

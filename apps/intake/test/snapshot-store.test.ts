@@ -8,8 +8,6 @@ import { freePort } from '@leads/local-stack/processes/free-port';
 import { startNats } from '@leads/local-stack/processes/nats-server';
 import { afterAll, expect, test, vi } from 'vitest';
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const directory = mkdtempSync(join(tmpdir(), 'leads-snapshot-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const snapshot = (at: number) => ({ at, keys: [], campaigns: [], landingPages: [] });
@@ -57,10 +55,10 @@ test('stores the snapshot on as many servers as configured, also if the bucket h
   await using servers = await startServers(3);
   const { store: first } = servers.open(1);
   // A new cluster takes some time to elect a leader.
-  await vi.waitFor(() => first.put(snapshot(1), undefined), { timeout: 40_000, interval: 200 });
+  await vi.waitFor(() => first.put(snapshot(1), undefined), { timeout: 60_000, interval: 200 });
   expect(await servers.replicas()).toBe(1);
   const { store, onError } = servers.open(3);
-  await vi.waitFor(async () => expect(await store.get()).toEqual(snapshot(1)), { timeout: 20_000 });
+  await vi.waitFor(async () => expect(await store.get()).toEqual(snapshot(1)), { timeout: 60_000 });
   expect([await servers.replicas(), onError.mock.calls]).toEqual([3, []]);
 });
 

@@ -9,12 +9,12 @@ import { Broker, Invalidations, NatsSnapshotStore } from '@leads/core/nats';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
 import { type LocalPostgres, startPostgres } from '@leads/local-stack/processes/postgres';
-import { runLeads, type Service, startService } from '@leads/local-stack/processes/services';
+import { runLeads, type Service, startService } from '@leads/test-kit/services';
 import { type Fixture, openFixture, type TestMember, type TestWorkspace } from '@leads/test-kit/fixture';
 import { parseMetrics, sumOf } from '@leads/test-kit/prometheus-text';
 import type { RunningService } from '@leads/test-kit/running-service';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startIntakeService } from './intake.ts';
+import { defaultTimeouts, startIntakeService } from './intake.ts';
 
 const migrationsDir = join(import.meta.dirname, '../../../prisma/migrations');
 const directory = mkdtempSync(join(tmpdir(), 'leads-stale-keys-'));
@@ -38,7 +38,7 @@ beforeAll(async () => {
   await migrate({ databaseUrl, migrationsDir });
   fixture = openFixture(databaseUrl);
   workspace = await fixture.createWorkspace();
-}, 120_000);
+});
 
 afterAll(async () => {
   await fixture[Symbol.asyncDispose]();
@@ -47,7 +47,7 @@ afterAll(async () => {
 });
 
 const route = '/api/v1/leads';
-const soon = { timeout: 30_000, interval: 50 };
+const soon = { timeout: 60_000, interval: 50 };
 
 const submit = (service: RunningService, apiKey: string, body: object) =>
   service.send({ method: 'POST', path: route, headers: { API_KEY: apiKey }, body });
@@ -140,7 +140,7 @@ test('accepts known keys while Postgres is unavailable, also in an instance that
     await expect.poll(async () => (await sendEmpty(service, unknown)).status, soon).toBe(401);
     await expect.poll(async () => (await sendEmpty(service, revoked.apiKey)).status, soon).toBe(401);
   }
-}, 120_000);
+});
 
 /** Starts a proxy between a service and Postgres. `setSilent` stops it from forwarding data. */
 async function startProxy(target: number) {
@@ -183,7 +183,7 @@ test('a Postgres that does not respond delays some requests with known keys for 
   using proxy = await startProxy(postgres.port);
   const url = new URL(databaseUrl);
   url.port = String(proxy.port);
-  await using intake = await startIntakeService(url.href);
+  await using intake = await startIntakeService(url.href, defaultTimeouts);
   const { owner } = workspace;
   expect((await sendEmpty(intake, owner.apiKey)).status).toBe(400);
 
@@ -204,7 +204,7 @@ test('a Postgres that does not respond delays some requests with known keys for 
   proxy.setSilent(false);
   await expect.poll(async () => (await sendEmpty(intake, unknown)).status, soon).toBe(401);
   await expect.poll(async () => (await submit(intake, owner.apiKey, lead)).status, soon).toBe(200);
-}, 60_000);
+});
 
 describe('an API key revoked on the command line', () => {
   const statusAt = async ({ url }: Service, { headers }: TestMember) => {
@@ -231,5 +231,5 @@ describe('an API key revoked on the command line', () => {
     const beforeExpiry = { timeout: 5_000, interval: 20 };
     await expect.poll(async () => [...new Set(await statuses())], beforeExpiry).toEqual([401]);
     expect(new Set(await statuses())).toEqual(new Set([401]));
-  }, 90_000);
+  });
 });

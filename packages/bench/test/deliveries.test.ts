@@ -2,9 +2,7 @@ import { expect, test } from 'vitest';
 import type { DeliveryFigures } from '../src/deliveries/command.ts';
 import { runBench } from './run-bench.ts';
 
-test('bench deliveries prints the required figures, in the smallest configuration', {
-  timeout: 180_000,
-}, async () => {
+test('bench deliveries prints the required figures, in the smallest configuration', async () => {
   const smallest = [
     '--rounds',
     '1',

@@ -47,9 +47,7 @@ const found = (figures: DrillFigures | undefined, name: string) =>
   figures?.notes.find((note) => note.name.startsWith(name))?.found;
 
 // Concurrent, since the tests mostly wait.
-describe.concurrent('every acknowledged lead is stored once, and its events are published in order', {
-  timeout: 600_000,
-}, () => {
+describe.concurrent('every acknowledged lead is stored once, and its events are published in order', () => {
   test('and delivered to webhooks, while services, Postgres and NATS are killed or paused, and keys are revoked', async () => {
     const drills = await drill([
       'intake-killed',
@@ -91,9 +89,7 @@ describe.concurrent('every acknowledged lead is stored once, and its events are 
   });
 });
 
-test('SIGTERM during a fault ends every process of the drill and removes its directory', {
-  timeout: 120_000,
-}, async () => {
+test('SIGTERM during a fault ends every process of the drill and removes its directory', async () => {
   const parent = mkdtempSync(join(tmpdir(), 'leads-stopped-'));
   chmodSync(parent, 0o711);
   const args = ['faults', '--short', '--rate', '15', '--scenarios', 'postgres-frozen', '--data-dir', parent];

@@ -2,9 +2,7 @@ import { expect, test } from 'vitest';
 import type { FuzzFigures } from '../src/fuzz/command.ts';
 import { runBench } from './run-bench.ts';
 
-test('bench fuzz finds no 5xx, no missing or second response, and no response outside the contract', {
-  timeout: 180_000,
-}, async () => {
+test('bench fuzz finds no 5xx, no missing or second response, and no response outside the contract', async () => {
   const { code, stdout, stderr } = await runBench(['fuzz', '--requests', '1200', '--json']);
   const { examples, services, ...counts } = JSON.parse(stdout) as FuzzFigures;
   expect(examples, stderr).toEqual([]);

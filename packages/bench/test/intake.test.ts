@@ -12,7 +12,7 @@ beforeAll(async () => {
   const { code, stdout, stderr } = await runBench([...smallest, '--steps', steps, '--json']);
   if (code !== 0) throw new Error(stderr);
   figures = JSON.parse(stdout) as IntakeFigures;
-}, 180_000);
+});
 
 test('bench intake compares the intake with every reference, in the smallest configuration', () => {
   const { table, settings } = figures;
@@ -47,9 +47,7 @@ test('bench intake compares the intake with every reference, in the smallest con
   expect(ratios).toHaveLength(hasPgbench ? 5 : 3);
 });
 
-test('with --wrk, bench intake sends its load with wrk, or names the package if wrk is not installed', {
-  timeout: 120_000,
-}, async () => {
+test('with --wrk, bench intake sends its load with wrk, or names the package if wrk is not installed', async () => {
   const isInstalled = spawnSync('wrk', ['--version']).error === undefined;
   const { code, stdout, stderr } = await runBench([...smallest, '--steps', 'crmload', '--wrk', '--json']);
   const crmload = code === 0 ? (JSON.parse(stdout) as IntakeFigures).crmload : undefined;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ListFigures } from '../src/list/command.ts';
 import { runBench } from './run-bench.ts';
 
-test('bench list measures every step, in the smallest configuration', { timeout: 180_000 }, async () => {
+test('bench list measures every step, in the smallest configuration', async () => {
   const sizes = ['--sizes', '10k', '--rate-sizes', '10k', '--export-size', '10k'];
   const { code, stdout, stderr } = await runBench(['list', ...sizes, '--effort', '0.01', '--json']);
   expect(code, stderr).toBe(0);

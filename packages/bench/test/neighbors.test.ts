@@ -8,9 +8,7 @@ interface AttackFigures {
   readonly attackerStatuses: Readonly<Record<string, number>>;
 }
 
-test('bench neighbors refuses no request of a workspace while another workspace attacks', {
-  timeout: 400_000,
-}, async () => {
+test('bench neighbors refuses no request of a workspace while another workspace attacks', async () => {
   const { stdout, stderr } = await runBench(['neighbors', '--size', '10k', '--seconds', '0.3', '--json']);
   const { attacks } = JSON.parse(stdout) as { attacks: AttackFigures[] };
   const names = ['searches', 'pages', 'streams', 'exports', 'imports', 'unknownKeys'];

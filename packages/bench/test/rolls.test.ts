@@ -2,9 +2,7 @@ import { expect, test } from 'vitest';
 import type { TrafficFigures } from '../src/stack/client-traffic.ts';
 import { runBench } from './run-bench.ts';
 
-test('bench rolls restarts instances behind a proxy without losing a lead', {
-  timeout: 400_000,
-}, async () => {
+test('bench rolls restarts instances behind a proxy without losing a lead', async () => {
   const { code, stdout, stderr } = await runBench(['rolls', '--rolls', '1', '--rate', '20', '--json']);
   const { services, verification, restarts, proxyErrors } = JSON.parse(stdout) as TrafficFigures & {
     restarts: { service: string; count: number }[];

@@ -4,8 +4,8 @@ import { resolve } from 'node:path';
 const program = resolve(import.meta.dirname, '../dist/main.js');
 const logCheck = resolve(import.meta.dirname, '../../test-kit/dist/log-check/preload.js');
 
-/** Longer than any run takes, and shorter than the timeout of the longest test, which would not show the progress. */
-const timeoutMs = 560_000;
+/** Longer than any run takes, and shorter than the timeout of a test, which would not show the progress. */
+const timeoutMs = 840_000;
 
 /** Runs the built bench. @throws Error if it does not end, or if a service that it starts logs confidential data. */
 export function runBench(args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {

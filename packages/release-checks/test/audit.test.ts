@@ -73,7 +73,7 @@ test('the audit passes with a moderate advisory, and reports it', async () => {
     stdout: '1 advisories, 0 of them high or critical and not accepted\n',
     stderr: '',
   });
-}, 60_000);
+});
 
 test('the audit reports that the registry provides no advisories', async () => {
   expect(await audit()).toEqual({
@@ -81,4 +81,4 @@ test('the audit reports that the registry provides no advisories', async () => {
     stdout: 'The registry provides no advisories: no package was checked\n',
     stderr: '',
   });
-}, 60_000);
+});

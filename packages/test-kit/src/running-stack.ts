@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { serviceEnvironment } from '@leads/local-stack/processes/service-environment';
-import type { ServiceName } from '@leads/local-stack/processes/services';
+import type { ServiceName } from './services.ts';
 import { type SupervisedProcess, startProcess } from '@leads/local-stack/processes/supervisor';
 import { repositoryRoot } from '@leads/local-stack/repository';
 import { type Fixture, jwtSecret, openFixture, type TestWorkspace } from './fixture.ts';

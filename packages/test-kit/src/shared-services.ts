@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DisposeStack } from '@leads/core/dispose-stack';
 import type { TestDatabase } from '@leads/core/testing/database';
-import { startService } from '@leads/local-stack/processes/services';
+import { startService } from './services.ts';
 import { jwtSecret } from './fixture.ts';
 import { watchLogs } from './log-check/watch-logs.ts';
 

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate } from '@leads/core/db-admin/migrate';
 import { freePort } from '@leads/local-stack/processes/free-port';
 import { startPostgres } from '@leads/local-stack/processes/postgres';
-import { startService } from '@leads/local-stack/processes/services';
+import { startService } from '@leads/test-kit/services';
 import { migrationsDir } from '@leads/local-stack/repository';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { jwtSecret, openFixture } from '../src/fixture.ts';
@@ -59,7 +59,7 @@ describe.each(serviceNames)('%s with the other service absent', (name) => {
       SHUTDOWN_DELAY_MS: '0',
     });
     await expect
-      .poll(() => request(client, '/health/live'), { timeout: 30_000, interval: 10 })
+      .poll(() => request(client, '/health/live'), { interval: 10 })
       .toEqual([200, { status: 'live' }]);
     const durationMs = performance.now() - startedAt;
     console.log(`${name}: ${Math.round(durationMs)} ms from spawn to the first answer of /health/live`);
@@ -120,7 +120,7 @@ describe.each(serviceNames)('%s with the other service absent', (name) => {
         body: leadBody(name),
       });
     const waitForReadiness = async (expected: unknown) => {
-      await expect.poll(() => request(client, '/health/ready'), { timeout: 30_000 }).toEqual(expected);
+      await expect.poll(() => request(client, '/health/ready')).toEqual(expected);
     };
 
     await waitForReadiness([503, down]);
@@ -224,14 +224,14 @@ describe('both services', () => {
       });
       const readiness = () => Promise.all(services.map(({ client }) => request(client, '/health/ready')));
 
-      await expect.poll(() => statuses.has(200), { timeout: 30_000 }).toBe(true);
+      await expect.poll(() => statuses.has(200)).toBe(true);
       await postgres.stop();
-      await expect.poll(readiness, { timeout: 30_000 }).toEqual([
+      await expect.poll(readiness).toEqual([
         [503, down],
         [503, down],
       ]);
       postgres = await start();
-      await expect.poll(readiness, { timeout: 30_000 }).toEqual([
+      await expect.poll(readiness).toEqual([
         [200, up],
         [200, up],
       ]);

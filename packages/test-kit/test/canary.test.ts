@@ -5,7 +5,7 @@ import { Broker, NatsSnapshotStore } from '@leads/core/nats';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { freePort } from '@leads/local-stack/processes/free-port';
 import { startNats } from '@leads/local-stack/processes/nats-server';
-import { startService } from '@leads/local-stack/processes/services';
+import { startService } from '@leads/test-kit/services';
 import { expect, test } from 'vitest';
 import { forgeToken } from '../src/forged-token.ts';
 import { type Answer, HttpClient, type TestRequest } from '../src/http-client.ts';
@@ -98,11 +98,9 @@ function seededHeaders(): Record<string, string> {
 }
 
 const problem = { Accept: 'application/problem+json' };
-const pollOptions = { timeout: 30_000, interval: 100 };
+const pollOptions = { timeout: 60_000, interval: 100 };
 
-test('logs, metrics, traces and errors contain no secret and no personal data, and events contain no secret', {
-  timeout: 180_000,
-}, async () => {
+test('logs, metrics, traces and errors contain no secret and no personal data, and events contain no secret', async () => {
   await using environment = await prepareEnvironment();
   const { fixture, workspace } = environment;
   const { owner } = workspace;

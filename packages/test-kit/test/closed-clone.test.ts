@@ -57,7 +57,7 @@ describe
       env: { PATH: process.env['PATH'], HOME: directory, ...env },
     });
 
-  test('npm start starts the whole stack and stops it', { timeout: 300_000 }, async () => {
+  test('npm start starts the whole stack and stops it', async () => {
     const script = `
       import { spawn } from 'node:child_process';
       const child = spawn(process.execPath, ['packages/local-stack/dist/start.js', '--empty']);

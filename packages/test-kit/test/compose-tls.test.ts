@@ -14,7 +14,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LocalPostgres, startPostgres } from '@leads/local-stack/processes/postgres';
-import { runLeads, startService } from '@leads/local-stack/processes/services';
+import { runLeads, startService } from '@leads/test-kit/services';
 import { repositoryRoot } from '@leads/local-stack/repository';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -142,7 +142,7 @@ test('the services and the command line connect over TLS, with the URLs and cert
       const encrypted = connections.map((each) => `${each.authorized_user} ${each.tls_version}`);
       expect(encrypted.toSorted()).toEqual(['crm 1.3', 'intake 1.3']);
     },
-    { timeout: 30_000 },
+    { timeout: 60_000 },
   );
 });
 

@@ -81,7 +81,7 @@ describe.each(pages)('%s', (page) => {
   });
 });
 
-test('the commands of "The first lead" in the README work when pasted', { timeout: 120_000 }, async () => {
+test('the commands of "The first lead" in the README work when pasted', async () => {
   const { dataDir, env } = await freshEnvironment();
   const directory = dirname(dataDir);
   await startRun({ ...env, LEADS_DATA_DIR: join(directory, '.data') }).ready;
@@ -102,7 +102,7 @@ test('the README shows the first lead within its first 75 lines', () => {
   expect(lines.findIndex((line) => line.includes('/v1/order/leads'))).toBeLessThan(75);
 });
 
-test('the commands of docker/COMMAND-LINE.md work when pasted', { timeout: 240_000 }, async () => {
+test('the commands of docker/COMMAND-LINE.md work when pasted', async () => {
   await using database = await createEmptyDatabase();
   const secret = 'a secret that only this test knows, long enough';
   const commands = (/```sh\n(.*?)```/s.exec(readPage('docker/COMMAND-LINE.md'))?.[1] ?? '')
@@ -130,7 +130,7 @@ test('the commands of docker/COMMAND-LINE.md work when pasted', { timeout: 240_0
   expect(printed).toMatch(/Ada Lovelace,'\+44 20 7946 0958/);
 });
 
-test('the commands of docker/UPGRADES.md migrate a database and check it', { timeout: 60_000 }, async () => {
+test('the commands of docker/UPGRADES.md migrate a database and check it', async () => {
   await using database = await createEmptyDatabase();
   const commands = commandsBelow('docker/UPGRADES.md', '## Upgrade');
   runInShell(commands, { cwd: repositoryRoot, env: { DATABASE_URL: database.url } });

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { provideProgram } from '@leads/local-stack/processes/debian-package';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { startNats } from '@leads/local-stack/processes/nats-server';
-import { startService } from '@leads/local-stack/processes/services';
+import { startService } from '@leads/test-kit/services';
 import { repositoryRoot } from '@leads/local-stack/repository';
 import {
   GroupingLabels,

@@ -5,13 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
 import { type LocalPgBouncer, startPgBouncer } from '@leads/local-stack/processes/pgbouncer';
-import { type Service, startService } from '@leads/local-stack/processes/services';
+import { type Service, startService } from '@leads/test-kit/services';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Fixture, jwtSecret, openFixture, type TestMember } from '../src/fixture.ts';
 import { createServiceRoles, type ServiceRoles } from '../src/service-roles.ts';
 import { createTestDatabase, type TestDatabase } from '../src/test-database.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 /*
  * Both services, each with its own role, connected through a PgBouncer. It has fewer connections to Postgres
@@ -94,7 +92,7 @@ test('services behind PgBouncer store, list, search and change leads and publish
     expect(history).toHaveLength(2);
   }
   await vi.waitFor(async () => expect(await fixture.sql('SELECT FROM lead_outbox')).toEqual([]), {
-    timeout: 30_000,
+    timeout: 60_000,
     interval: 100,
   });
 

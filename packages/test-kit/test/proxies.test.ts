@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
 import { type LocalProxy, type ProxyName, proxies, startProxy } from '@leads/local-stack/processes/proxies';
-import { type Service, startService } from '@leads/local-stack/processes/services';
+import { type Service, startService } from '@leads/test-kit/services';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { leadBody, prepareEnvironment, type TestEnvironment } from '../src/running-stack.ts';
 
@@ -128,7 +128,7 @@ describe.each(Object.keys(proxies) as ProxyName[])('behind %s,', (name) => {
     let received = '';
     stream.setEncoding('utf8').on('data', (piece: string) => (received += piece));
     await newLead(`streamed by ${name}`);
-    await expect.poll(() => received, { timeout: 30_000 }).toContain(`streamed by ${name}`);
+    await expect.poll(() => received).toContain(`streamed by ${name}`);
     expect(stream.complete).toBe(false);
     stream.destroy();
   });

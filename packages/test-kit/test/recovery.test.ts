@@ -25,8 +25,6 @@ import { openFixture, type TestWorkspace } from '../src/fixture.ts';
 import { createPath, leadBody, spawnService } from '../src/running-stack.ts';
 
 // Five server starts on disk, in parallel with other tests.
-vi.setConfig({ testTimeout: 240_000 });
-
 const root = mkdtempSync(join(tmpdir(), 'leads-recovery-'));
 chmodSync(root, 0o711);
 afterAll(() => rmSync(root, { recursive: true, force: true }));

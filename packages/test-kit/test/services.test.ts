@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '@leads/local-stack/processes/free-port';
 import { waitForEnd } from '@leads/local-stack/processes/process-identity';
-import { runLeads, startService } from '@leads/local-stack/processes/services';
+import { runLeads, startService } from '@leads/test-kit/services';
 import pg from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { createTestDatabase } from '../src/test-database.ts';
@@ -43,7 +43,7 @@ test('startService() does not return a service before it is ready', async () => 
       () => 'not listening',
     );
   for (let n = 0; n < 5; n++) {
-    await expect.poll(ready, { timeout: 20_000 }).toBe(503);
+    await expect.poll(ready).toBe(503);
     await sleep(100);
   }
   expect(isReturned).toBe(false);

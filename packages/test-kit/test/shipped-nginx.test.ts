@@ -146,7 +146,7 @@ describe('behind another proxy,', () => {
     await nginx.send('crm', `/invitations/${secret}/accept?key=${secret}`);
     await nginx.send('crm', `/api/v1/order/leads?q=${secret}`);
     const logged = () => nginx.accessLog().trim().split('\n');
-    await vi.waitFor(() => expect(logged()).toHaveLength(6), { timeout: 30_000 });
+    await vi.waitFor(() => expect(logged()).toHaveLength(6), { timeout: 60_000 });
     expect(nginx.accessLog()).not.toContain(secret);
     expect(logged().map((line) => (JSON.parse(line) as { path: string }).path)).toEqual([
       ...paths.map((path) => `${path}...`),

@@ -1,4 +1,4 @@
-import { type Service, startService } from '@leads/local-stack/processes/services';
+import { type Service, startService } from '@leads/test-kit/services';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestWorkspace } from '../src/fixture.ts';
 import { type Answer, HttpClient } from '../src/http-client.ts';
@@ -744,7 +744,7 @@ describe('spec 7: errors', () => {
 
     for (const [i, service] of [crmService, intakeService].entries()) {
       const written = () => service.output().slice(before[i]);
-      await expect.poll(written, { timeout: 20_000 }).toContain('Unexpected error');
+      await expect.poll(written).toContain('Unexpected error');
       const entry = written()
         .split('\n')
         .find((line) => line.includes('Unexpected error'));

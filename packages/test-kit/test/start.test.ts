@@ -20,8 +20,6 @@ import {
 } from '../src/local-run.ts';
 import { createEmptyDatabase } from '../src/test-database.ts';
 
-const slow = { timeout: 300_000 };
-
 interface Demo {
   website: string;
   email: string;
@@ -96,7 +94,7 @@ const withLogCheck = (...args: string[]) =>
   [process.execPath, '--import', logCheck, startProgram, ...args] as const;
 
 // One test, since each run needs a data directory of an earlier run, and starting is slow.
-test('npm start keeps its data, however a run ends', { timeout: 600_000 }, async () => {
+test('npm start keeps its data, however a run ends', async () => {
   const { dataDir, env } = await freshEnvironment();
 
   // A run can be stopped at any point of its start.
@@ -104,7 +102,7 @@ test('npm start keeps its data, however a run ends', { timeout: 600_000 }, async
     rmSync(dataDir, { recursive: true, force: true });
     const stopped = startRun(env);
     const progress = () => ({ exists: existsSync(join(dataDir, until)), stderr: stopped.stderr() });
-    await expect.poll(progress, { timeout: 60_000, interval: 5 }).toEqual({ exists: true, stderr: [] });
+    await expect.poll(progress, { interval: 5 }).toEqual({ exists: true, stderr: [] });
     stopped.process.signal('SIGTERM');
     expect([until, await stopped.ended]).toEqual([until, 0]);
     expect(stopped.stderr()).toEqual([]);
@@ -183,7 +181,7 @@ test('npm start keeps its data, however a run ends', { timeout: 600_000 }, async
   expect(run.process.isRunning).toBe(true);
   run.process.signal('SIGINT');
   expect(await run.ended).toBe(1);
-  await expect.poll(() => processesOf(dataDir), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => processesOf(dataDir)).toEqual([]);
 
   // Without the file of the credentials, a run creates others. The end of Postgres stops the services.
   rmSync(join(dataDir, 'demo.json'));
@@ -198,70 +196,64 @@ test('npm start keeps its data, however a run ends', { timeout: 600_000 }, async
   expect(processesOf(dataDir)).toEqual([]);
 });
 
-test(
-  'npm start uses the database of DATABASE_URL, fills its demo workspace once, and replaces credentials that it rejects',
-  slow,
-  async () => {
-    const { dataDir, env } = await freshEnvironment();
-    await using database = await createEmptyDatabase();
-    const started = async (changes: NodeJS.ProcessEnv, command?: readonly [string, ...string[]]) => {
-      const run = startRun({ ...env, DATABASE_URL: database.url, ...changes }, command);
-      await run.ready;
-      expect(run.stdout()).not.toContain(new URL(database.url).password);
-      const demo = readDemo(dataDir);
-      const content = await signInAndRead(demo);
-      tryPrintedCommands(run);
-      return { run, demo, content };
-    };
+test('npm start uses the database of DATABASE_URL, fills its demo workspace once, and replaces credentials that it rejects', async () => {
+  const { dataDir, env } = await freshEnvironment();
+  await using database = await createEmptyDatabase();
+  const started = async (changes: NodeJS.ProcessEnv, command?: readonly [string, ...string[]]) => {
+    const run = startRun({ ...env, DATABASE_URL: database.url, ...changes }, command);
+    await run.ready;
+    expect(run.stdout()).not.toContain(new URL(database.url).password);
+    const demo = readDemo(dataDir);
+    const content = await signInAndRead(demo);
+    tryPrintedCommands(run);
+    return { run, demo, content };
+  };
 
-    // The demo workspace gets the leads of a month. The end of a service stops the others.
-    const { run, demo, content } = await started({});
-    expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
-    const { leads, unmapped } = content;
-    expect(leads.length).toBeGreaterThan(200);
-    expect(leads.length).toBeLessThan(1000);
-    const days = new Set(leads.map(({ createdAt }) => createdAt.slice(0, 10)));
-    expect(days.size).toBeGreaterThan(25);
-    expect(new Set(leads.map(({ status }) => status)).size).toBe(4);
-    expect(new Set(leads.map(({ campaignId }) => campaignId)).size).toBe(4);
-    expect(unmapped).toHaveLength(1);
-    for (const { phone } of leads) {
-      expect(phone).toMatch(
-        /^\+(1 202 555 01\d\d|44 20 7946 0\d{3}|44 161 496 0\d{3}|33 1 99 00 \d\d \d\d)$/,
-      );
-    }
-    const paid = leads.find(({ status }) => status === 'Paid');
-    expect((await content.historyOf(paid?.id ?? '')).map(({ to }) => to)).toEqual([
-      'OnHold',
-      'Approved',
-      'Paid',
-    ]);
-    process.kill(pidOf(dataDir, 'intake'), 'SIGKILL');
-    expect(await run.ended).toBe(1);
-    expect(run.stderr()).toEqual([
-      expect.stringMatching(/^intake ended unexpectedly by SIGKILL: see .*intake\.log$/),
-    ]);
-    expect(processesOf(dataDir)).toEqual([]);
+  // The demo workspace gets the leads of a month. The end of a service stops the others.
+  const { run, demo, content } = await started({});
+  expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
+  const { leads, unmapped } = content;
+  expect(leads.length).toBeGreaterThan(200);
+  expect(leads.length).toBeLessThan(1000);
+  const days = new Set(leads.map(({ createdAt }) => createdAt.slice(0, 10)));
+  expect(days.size).toBeGreaterThan(25);
+  expect(new Set(leads.map(({ status }) => status)).size).toBe(4);
+  expect(new Set(leads.map(({ campaignId }) => campaignId)).size).toBe(4);
+  expect(unmapped).toHaveLength(1);
+  for (const { phone } of leads) {
+    expect(phone).toMatch(/^\+(1 202 555 01\d\d|44 20 7946 0\d{3}|44 161 496 0\d{3}|33 1 99 00 \d\d \d\d)$/);
+  }
+  const paid = leads.find(({ status }) => status === 'Paid');
+  expect((await content.historyOf(paid?.id ?? '')).map(({ to }) => to)).toEqual([
+    'OnHold',
+    'Approved',
+    'Paid',
+  ]);
+  process.kill(pidOf(dataDir, 'intake'), 'SIGKILL');
+  expect(await run.ended).toBe(1);
+  expect(run.stderr()).toEqual([
+    expect.stringMatching(/^intake ended unexpectedly by SIGKILL: see .*intake\.log$/),
+  ]);
+  expect(processesOf(dataDir)).toEqual([]);
 
-    // The leads are not added again. npm's shell forwards no signals: its end stops the run too.
-    const npmShell = ['sh', '-c', `'${process.execPath}' '${startProgram}'; exit $?`] as const;
-    const otherSecret = await started({ JWT_SECRET: 'x'.repeat(32), npm_lifecycle_event: 'start' }, npmShell);
-    expect(otherSecret.content.leads.slice(2)).toEqual(leads);
-    expect(otherSecret.demo).toEqual({ ...demo, accessToken: expect.any(String) });
-    expect(otherSecret.demo.accessToken).not.toBe(demo.accessToken);
-    otherSecret.run.process.signal('SIGKILL');
-    await expect.poll(() => processesOf(dataDir), { timeout: 20_000 }).toEqual([]);
-    expect(existsSync(join(dataDir, 'start.lock'))).toBe(false);
+  // The leads are not added again. npm's shell forwards no signals: its end stops the run too.
+  const npmShell = ['sh', '-c', `'${process.execPath}' '${startProgram}'; exit $?`] as const;
+  const otherSecret = await started({ JWT_SECRET: 'x'.repeat(32), npm_lifecycle_event: 'start' }, npmShell);
+  expect(otherSecret.content.leads.slice(2)).toEqual(leads);
+  expect(otherSecret.demo).toEqual({ ...demo, accessToken: expect.any(String) });
+  expect(otherSecret.demo.accessToken).not.toBe(demo.accessToken);
+  otherSecret.run.process.signal('SIGKILL');
+  await expect.poll(() => processesOf(dataDir)).toEqual([]);
+  expect(existsSync(join(dataDir, 'start.lock'))).toBe(false);
 
-    await using other = await createEmptyDatabase();
-    const otherDatabase = await started({ DATABASE_URL: other.url });
-    expect(otherDatabase.demo.apiKey).not.toBe(demo.apiKey);
-    otherDatabase.run.process.signal('SIGTERM');
-    await expectStopped(otherDatabase.run, dataDir);
-  },
-);
+  await using other = await createEmptyDatabase();
+  const otherDatabase = await started({ DATABASE_URL: other.url });
+  expect(otherDatabase.demo.apiKey).not.toBe(demo.apiKey);
+  otherDatabase.run.process.signal('SIGTERM');
+  await expectStopped(otherDatabase.run, dataDir);
+});
 
-test('npm start reports an invalid setting in one line, before it creates files', slow, async () => {
+test('npm start reports an invalid setting in one line, before it creates files', async () => {
   const environment = await freshEnvironment();
   const server = createServer().listen(Number(environment.env.INTAKE_PORT), '127.0.0.1');
   await once(server, 'listening');
@@ -279,7 +271,7 @@ test('npm start reports an invalid setting in one line, before it creates files'
   expect(existsSync(environment.dataDir)).toBe(false);
 });
 
-test('npm start reports an unusable DATABASE_URL in one line, without the password', slow, async () => {
+test('npm start reports an unusable DATABASE_URL in one line, without the password', async () => {
   const environment = await freshEnvironment();
   const url = new URL(inject('postgres').adminUrl);
   url.password = 'secret';
@@ -302,7 +294,7 @@ const canMount = (() => {
   return mounted;
 })();
 if (canMount) {
-  test.each(['4k', '12m', '40m'])('npm start reports a full disk of %s in one line', slow, async (size) => {
+  test.each(['4k', '12m', '40m'])('npm start reports a full disk of %s in one line', async (size) => {
     const environment = await freshEnvironment();
     mkdirSync(environment.dataDir);
     shell(`mount -t tmpfs -o size=${size},mode=711 tmpfs ${environment.dataDir}`);

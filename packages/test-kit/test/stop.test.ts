@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Service, type ServiceName, startService } from '@leads/local-stack/processes/services';
+import { type Service, type ServiceName, startService } from '@leads/test-kit/services';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HttpClient } from '../src/http-client.ts';
 import { createPath, leadBody, prepareEnvironment, type TestEnvironment } from '../src/running-stack.ts';
@@ -16,13 +16,7 @@ const signal = (service: Service, name: NodeJS.Signals) => process.kill(service.
 
 function startWith(name: ServiceName, shutdownDelayMs: number) {
   return startService(name, {
-    env: {
-      ...environment.env,
-      SHUTDOWN_DELAY_MS: String(shutdownDelayMs),
-      // Long timeouts, so a slow machine does not count as an outage.
-      DATABASE_CONNECT_TIMEOUT_MS: '15000',
-      DATABASE_STATEMENT_TIMEOUT_MS: '15000',
-    },
+    env: { ...environment.env, SHUTDOWN_DELAY_MS: String(shutdownDelayMs) },
   });
 }
 
@@ -94,7 +88,7 @@ async function holdTable(table: 'lead' | 'landing_page') {
             );
             return row?.waiting;
           },
-          { timeout: 30_000 },
+          { timeout: 60_000 },
         )
         .toBeGreaterThan(0);
     },
@@ -140,7 +134,7 @@ describe.each([
     };
     const persistentSenders = Array.from({ length: 8 }, sendOnPersistent);
 
-    await expect.poll(() => exchanges.length, { timeout: 30_000 }).toBeGreaterThan(50);
+    await expect.poll(() => exchanges.length).toBeGreaterThan(50);
     const before = exchanges.length;
     const startedAt = performance.now();
     signal(service, underLoad);
@@ -182,7 +176,7 @@ describe.each([
       expect((await create(idle, name)).status).toBe(200);
       signal(service, 'SIGTERM');
       const signalledAt = performance.now();
-      await expect.poll(ready, { timeout: 20_000, interval: 10 }).toBe(503);
+      await expect.poll(ready, { interval: 10 }).toBe(503);
       while (performance.now() - signalledAt < 2_000) {
         const answer = await create(client, name, { name: `${name} drains` });
         expect([answer.status, answer.headers.connection]).toEqual([200, 'keep-alive']);
@@ -191,7 +185,7 @@ describe.each([
         await sleep(50);
       }
       const late = async () => (await exchange(portOf(service), name, `${name} late`)).code;
-      await expect.poll(late, { timeout: 20_000, interval: 50 }).toBe('ECONNREFUSED');
+      await expect.poll(late, { interval: 50 }).toBe('ECONNREFUSED');
       for (const each of [client, idle]) {
         const answer = await create(each, name, { name: `${name} leaves` });
         expect([answer.status, answer.headers.connection]).toEqual([200, 'close']);
@@ -208,7 +202,7 @@ describe.each([
     const service = await startWith(name, 20_000);
     try {
       signal(service, 'SIGTERM');
-      await expect.poll(() => service.output(), { timeout: 20_000 }).toContain('Stopping');
+      await expect.poll(() => service.output()).toContain('Stopping');
       signal(service, 'SIGTERM');
       expect(await service.exited).toEqual({ code: 1, signal: null });
       expect(service.output()).not.toContain('Stopped');

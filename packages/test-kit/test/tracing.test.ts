@@ -6,7 +6,7 @@ import type { LeadEvent } from '@leads/core/event';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { freePort } from '@leads/local-stack/processes/free-port';
 import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
-import { type Service, type ServiceName, startService } from '@leads/local-stack/processes/services';
+import { type Service, type ServiceName, startService } from '@leads/test-kit/services';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type OtlpReceiver, startOtlpReceiver } from '../src/otlp-receiver.ts';
 import {
@@ -20,7 +20,7 @@ import { createServiceRoles, type ServiceRoles } from '../src/service-roles.ts';
 import { readStream } from '../src/stream.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'leads-tracing-'));
-const pollOptions = { timeout: 30_000, interval: 50 };
+const pollOptions = { timeout: 60_000, interval: 50 };
 const kinds = { server: 2, client: 3, producer: 4 };
 
 let environment: TestEnvironment;
@@ -96,7 +96,7 @@ const eventsOf = async (leadId: string) => {
     .filter(({ event }) => event.subject === leadId);
 };
 
-describe('traces', { timeout: 120_000 }, () => {
+describe('traces', () => {
   test('connect a request to its insert and, through the outbox, to its event, also if the lead is buffered', async () => {
     const { crm, intake } = services;
     const expectWhole = async (leadId: string, trace: ReturnType<typeof newTrace>) => {

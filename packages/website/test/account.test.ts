@@ -1,4 +1,4 @@
-import { runLeads, startService } from '@leads/local-stack/processes/services';
+import { runLeads, startService } from '@leads/test-kit/services';
 import { jwtSecret } from '@leads/test-kit/fixture';
 import { type Inbox, linkIn, openInbox } from '@leads/test-kit/inbox';
 import type { Page } from 'playwright-core';
@@ -15,7 +15,7 @@ beforeAll(async () => {
     MAIL_FROM: 'Leads <leads@example.com>',
     PUBLIC_URL: 'http://leads.example',
   });
-}, 400_000);
+});
 afterEach(() => website.closePages());
 afterAll(async () => {
   await website?.[Symbol.asyncDispose]();
@@ -141,7 +141,7 @@ describe('an account', () => {
     await owner.getByRole('link', { name: 'Choose a password' }).click();
     await choosePassword(owner, 'the password of the owner');
     await owner.getByRole('status').getByText('Your password is changed').waitFor();
-  }, 120_000);
+  });
 
   test('can only be created by invitation or by a link of the operator if sign-up is closed', async () => {
     const env = { DATABASE_URL: website.databaseUrl, JWT_SECRET: jwtSecret };
@@ -180,5 +180,5 @@ describe('an account', () => {
     await passwordField(stranger).fill(password);
     await stranger.keyboard.press('Enter');
     await stranger.getByRole('button', { name: `Switch workspace: ${slug}` }).waitFor();
-  }, 60_000);
+  });
 });

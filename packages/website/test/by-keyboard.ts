@@ -31,9 +31,7 @@ export async function focusedName(page: Page): Promise<string> {
  */
 export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
   const matches = (text: string) => (typeof name === 'string' ? text === name : name.test(text));
-  await expect
-    .poll(() => namesOf(page, stops), { timeout: 15_000 })
-    .toSatisfy((names: string[]) => names.some(matches));
+  await expect.poll(() => namesOf(page, stops)).toSatisfy((names: string[]) => names.some(matches));
   const seen: string[] = [];
   for (let stop = 0; stop < maxStops; stop++) {
     const focused = await focusedName(page);
@@ -52,12 +50,12 @@ export async function expectFocusShown(page: Page): Promise<void> {
     await element.dispose();
     return isSeen;
   };
-  await expect.poll(focused, { timeout: 15_000, message: await focusedName(page) }).toBe(true);
+  await expect.poll(focused, { timeout: 60_000, message: await focusedName(page) }).toBe(true);
 }
 
 /** Checks that an element is in the window, and that no other element covers it. */
 export async function expectShown(element: Locator): Promise<void> {
-  await expect.poll(() => element.evaluate(isShown), { timeout: 15_000 }).toBe(true);
+  await expect.poll(() => element.evaluate(isShown)).toBe(true);
 }
 
 /** Whether the middle of the visible part of an element is in the window. Evaluated in the page. */
@@ -101,7 +99,7 @@ export async function choose(page: Page, name: string | RegExp, option: string):
       // Until the select has rendered the selection, Enter would submit the form.
       const isActive = (element: Element) =>
         document.activeElement?.getAttribute('aria-activedescendant') === element.id;
-      await expect.poll(() => wanted.evaluate(isActive), { timeout: 15_000 }).toBe(true);
+      await expect.poll(() => wanted.evaluate(isActive)).toBe(true);
       await page.keyboard.press('Enter');
       return;
     }
@@ -130,12 +128,12 @@ export async function chooseItem(page: Page, menu: string | RegExp, item: string
 /** Waits until an element of a part has the focus. */
 export async function expectFocusWithin(part: Locator): Promise<void> {
   const isWithin = () => part.evaluate((element) => element.contains(document.activeElement));
-  await expect.poll(isWithin, { timeout: 15_000 }).toBe(true);
+  await expect.poll(isWithin).toBe(true);
 }
 
 /** Waits until the element with the given name has the focus. */
 export async function expectFocusOn(page: Page, name: string | RegExp): Promise<void> {
   const focused = () => focusedName(page);
-  if (typeof name === 'string') await expect.poll(focused, { timeout: 15_000 }).toBe(name);
-  else await expect.poll(focused, { timeout: 15_000 }).toMatch(name);
+  if (typeof name === 'string') await expect.poll(focused).toBe(name);
+  else await expect.poll(focused).toMatch(name);
 }

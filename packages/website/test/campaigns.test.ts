@@ -9,7 +9,7 @@ import { type Website, openWebsite, screenshot } from './website.ts';
 let website: Website;
 beforeAll(async () => {
   website = await openWebsite();
-}, 400_000);
+});
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());
 
@@ -151,7 +151,7 @@ test('managers create, edit, pause and archive campaigns, set payouts and hold t
   await choose(page, 'DEMO', 'Restore');
   await dialog.getByRole('button', { name: 'Resume' }).click();
   await campaign(page, 'DEMO').getByText('Active').waitFor();
-}, 90_000);
+});
 
 test('the table of campaigns shows figures and warnings, sorts and searches, and leads to the page of a campaign', async () => {
   const { page, workspace, member } = await website.openSignedIn();
@@ -289,7 +289,7 @@ test('the table of campaigns shows figures and warnings, sorts and searches, and
   const stranger = await website.openSignedIn();
   await stranger.page.goto(`/campaigns/${busy}`);
   await stranger.page.getByRole('heading', { name: 'This campaign does not exist' }).waitFor();
-}, 60_000);
+});
 
 test('new leads are assigned in turn to the members that a campaign names, until it names none', async () => {
   const { page, workspace, member } = await website.openSignedIn();
@@ -409,7 +409,7 @@ test('landing pages are mapped with the select and by drag and drop, and can be 
   await page.keyboard.press('Enter');
   await landingPage(page, 'summer').waitFor();
   await page.getByText('1 landing page without a campaign').waitFor();
-}, 60_000);
+});
 
 test('managers approve landing pages beyond the cap of a browser key, with or without a campaign', async () => {
   const { page, workspace } = await website.openSignedIn({ role: 'manager' });
@@ -604,4 +604,4 @@ test('an integration page is readable without an account until its link is renew
   await dialog.getByText('This campaign has no integration page yet.').waitFor();
   await visitor.reload();
   await visitor.getByRole('heading', { name: 'This link no longer works' }).waitFor();
-}, 60_000);
+});

@@ -8,7 +8,7 @@ import { type Website, password, openWebsite } from './website.ts';
 let website: Website;
 beforeAll(async () => {
   website = await openWebsite();
-}, 400_000);
+});
 afterAll(() => website?.[Symbol.asyncDispose]());
 
 /** Starts the development server with `npm run dev`. @returns its URL. */
@@ -29,7 +29,7 @@ async function startDevServer(): Promise<string> {
     printed += stripVTControlCharacters(String(text));
   });
   const address = () => /http:\/\/127\.0\.0\.1:\d+(?=\/)/.exec(printed)?.[0];
-  await expect.poll(address, { timeout: 60_000 }).toBeDefined();
+  await expect.poll(address).toBeDefined();
   return address() ?? '';
 }
 

@@ -20,7 +20,7 @@ import { type Website, password, openWebsite } from './website.ts';
 let website: Website;
 beforeAll(async () => {
   website = await openWebsite();
-}, 400_000);
+});
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());
 
@@ -29,7 +29,7 @@ const timeout = 120_000;
 
 /** Waits until a query returns the given rows, because a page's change reaches the database later. */
 async function expectRows(query: string, values: readonly unknown[], rows: readonly object[]): Promise<void> {
-  await expect.poll(() => website.fixture.sql(query, [...values]), { timeout: 10_000 }).toEqual(rows);
+  await expect.poll(() => website.fixture.sql(query, [...values])).toEqual(rows);
 }
 
 /** Checks that a part has the focus and no accessibility violations in light and in dark mode. */
@@ -534,7 +534,7 @@ test(
     await expectAccessible(page, filters, '[role="dialog"]');
     await write(page, 'Sub-id (s1)', 'click-1');
     const search = () => new URL(page.url()).search;
-    await expect.poll(search, { timeout: 15_000 }).toBe('?s1=click-1');
+    await expect.poll(search).toBe('?s1=click-1');
     await page.keyboard.press('Escape');
     await waitUntilClosed(filters);
     await expectFocusOn(page, 'Filters');
@@ -543,7 +543,7 @@ test(
       if (search() !== '') await press(page, 'Clear all');
       return search();
     };
-    await expect.poll(cleared, { timeout: 15_000, interval: 1_000 }).toBe('');
+    await expect.poll(cleared, { interval: 1_000 }).toBe('');
     await waitUntilClosed(filters);
 
     await checkMenu(page, 'More actions');

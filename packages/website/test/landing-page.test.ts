@@ -45,7 +45,7 @@ beforeAll(async () => {
   workspace = await website.fixture.createWorkspace();
   [allowed, foreign] = await Promise.all([startSite(), startSite()]);
   browserKey = await issueBrowserKey();
-}, 400_000);
+});
 afterEach(async () => {
   await website.closePages();
   await website.fixture.sql('DELETE FROM lead');
@@ -130,7 +130,7 @@ test('a plain form of an allowed origin stores a lead and redirects the visitor'
       extra: null,
     },
   ]);
-}, 60_000);
+});
 
 test('the HTML form that the profile page shows stores a lead', async () => {
   const { page } = await website.openSignedIn({ workspace });
@@ -154,7 +154,7 @@ test('the HTML form that the profile page shows stores a lead', async () => {
   await landing.getByRole('button', { name: 'Send' }).click();
   await landing.waitForURL(`${allowed.origin}/?order_id=*`);
   expect(await leads()).toHaveLength(1);
-}, 60_000);
+});
 
 test('a plain form is rejected from a foreign origin, without an origin, and with a secret key', async () => {
   const cases: [site: Site, html: string, message: string][] = [
@@ -177,7 +177,7 @@ test('a plain form is rejected from a foreign origin, without an origin, and wit
     await page.getByText(JSON.stringify({ success: false, error: 'unauthorized', message })).waitFor();
   }
   expect(await leads()).toEqual([]);
-}, 60_000);
+});
 
 test('a form that a bot has filled in is redirected like any other, and stores nothing', async () => {
   const page = await visit(allowed, form());
@@ -190,7 +190,7 @@ test('a form that a bot has filled in is redirected like any other, and stores n
   await page.waitForURL(`${allowed.origin}/?order_id=*`);
   await page.getByText('Thank you').waitFor();
   expect(await leads()).toEqual([]);
-}, 60_000);
+});
 
 test('a script of an allowed origin can read responses, including errors', async () => {
   const page = await visit(allowed);
@@ -201,7 +201,7 @@ test('a script of an allowed origin can read responses, including errors', async
     status: 400,
     body: { success: false, error: 'validation', message: 'Invalid input data' },
   });
-}, 60_000);
+});
 
 test('a script of an allowed origin can read Retry-After and RateLimit of a 429 response', async () => {
   const page = await visit(allowed);
@@ -215,19 +215,19 @@ test('a script of an allowed origin can read Retry-After and RateLimit of a 429 
     rateLimit: '"default";r=0;t=1',
     body: expect.objectContaining({ success: false, error: 'error' }),
   });
-}, 60_000);
+});
 
 test('a script of a foreign origin reads no response and stores nothing', async () => {
   const page = await visit(foreign);
   expect(await fetchIn(page, browserKey, exampleLead)).toBe(blocked);
   expect(await leads()).toEqual([]);
-}, 60_000);
+});
 
 test('no script can read a response to a secret key', async () => {
   for (const site of [allowed, foreign]) {
     expect(await fetchIn(await visit(site), workspace.owner.apiKey, exampleLead)).toBe(blocked);
   }
-}, 60_000);
+});
 
 test('a beacon, which cannot have headers, stores a lead from an allowed origin', async () => {
   const page = await visit(allowed);
@@ -236,4 +236,4 @@ test('a beacon, which cannot have headers, stores a lead from an allowed origin'
     fields: exampleLead,
   });
   await expect.poll(async () => (await leads()).length).toBe(1);
-}, 60_000);
+});

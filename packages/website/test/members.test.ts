@@ -7,7 +7,7 @@ import { type Website, password, openWebsite } from './website.ts';
 let website: Website;
 beforeAll(async () => {
   website = await openWebsite();
-}, 400_000);
+});
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());
 
@@ -127,7 +127,7 @@ test('a user who accepts an invitation becomes a member with the permissions of 
   await row(page, 'Grace Hopper').waitFor({ state: 'detached' });
   await other.reload();
   await other.getByText('You are not a member of any workspace').waitFor();
-}, 60_000);
+});
 
 test('the link of a canceled invitation no longer works', async () => {
   const { page } = await openAsOnlyOwner();
@@ -177,7 +177,7 @@ test('only the invited user can decline an invitation, and can then create a wor
   await other.keyboard.press('Enter');
   await other.getByRole('button', { name: 'Switch workspace: Of my own' }).waitFor();
   await other.getByRole('heading', { name: 'Welcome. Your first steps' }).waitFor();
-}, 60_000);
+});
 
 test('an owner can rename the workspace, and cannot leave it as its only owner', async () => {
   const { page, workspace } = await openAsOnlyOwner();

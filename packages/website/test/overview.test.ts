@@ -10,7 +10,7 @@ import { type Website, type SignedInPage, screenshot, openWebsite } from './webs
 let website: Website;
 beforeAll(async () => {
   website = await openWebsite();
-}, 400_000);
+});
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());
 
@@ -738,9 +738,7 @@ test('a manager marks payable leads of a campaign as paid, the payment shows its
   const paymentUrl = page.url();
   await expectFocusOn(page, 'Payment 1');
   const status = page.getByRole('status').filter({ hasText: 'marked as paid' });
-  await expect
-    .poll(() => status.allInnerTexts(), { timeout: 20_000 })
-    .toEqual(['2 leads are marked as paid.']);
+  await expect.poll(() => status.allInnerTexts()).toEqual(['2 leads are marked as paid.']);
   const facts = page.getByRole('list', { name: 'Payment 1' });
   expect(await facts.innerText()).toMatch(
     /Publisher\s+Test Person\s+Amount\s+€25.00\s+Leads\s+2[^]*Invoice 4711/,
@@ -795,7 +793,7 @@ test('a manager marks payable leads of a campaign as paid, the payment shows its
   await afterPayment;
   await page.goBack();
   await expect
-    .poll(() => status.getByRole('listitem').allInnerTexts(), { timeout: 20_000 })
+    .poll(() => status.getByRole('listitem').allInnerTexts())
     .toEqual([
       '1 lead is marked as paid.',
       '1 lead is left out, because the status or the payout changed before the payment reached them.',
@@ -814,7 +812,7 @@ test('a manager marks payable leads of a campaign as paid, the payment shows its
   await write(ownerPage, 'Reason', 'The bank returned the transfer');
   await submit.click();
   await cancelling.waitFor({ state: 'hidden' });
-  await ownerPage.getByText('2 leads are approved again.').waitFor({ timeout: 20_000 });
+  await ownerPage.getByText('2 leads are approved again.').waitFor({ timeout: 60_000 });
   const ownerFacts = await ownerPage.getByRole('list', { name: 'Payment 1' }).innerText();
   expect(ownerFacts).toMatch(/Canceled by\s+Test Person\s+Reason\s+The bank returned the transfer/);
   expect(await ownerPage.getByRole('button', { name: 'Cancel payment' }).count()).toBe(0);

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 let website: Website;
 beforeAll(async () => {
   website = await openWebsite();
-}, 400_000);
+});
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());
 
@@ -77,7 +77,7 @@ const leadsOf = async (workspaceId: string) =>
 
 /** Waits for a 401 response, at most the 10 s that a revocation may take. */
 async function expectUnauthorizedSoon(send: () => Promise<number>): Promise<void> {
-  await expect.poll(send, { timeout: 10_000, interval: 500 }).toBe(401);
+  await expect.poll(send, { interval: 500 }).toBe(401);
 }
 
 describe('the developers area', () => {
@@ -107,7 +107,7 @@ describe('the developers area', () => {
       (await rows.allInnerTexts())
         .slice(1)
         .map((text) => /\b[2-5]\d\d\b(?! ms|\d)/.exec(text.split('\n').join(' '))?.[0]);
-    await rows.filter({ hasText: 'invalid_input' }).waitFor({ timeout: 15_000 });
+    await rows.filter({ hasText: 'invalid_input' }).waitFor({ timeout: 60_000 });
     await rows
       .filter({ hasText: 'Invalid input data' })
       .getByRole('link', { name: 'API reference' })
@@ -115,7 +115,7 @@ describe('the developers area', () => {
     await expectGoodEverywhere(page, 'developers-requests');
     // Without a reload.
     expect(await send({ ...lead, phone: 5 })).toBe(400);
-    await expect.poll(() => rows.count(), { timeout: 15_000 }).toBe(4);
+    await expect.poll(() => rows.count()).toBe(4);
     await page.getByRole('combobox', { name: 'Status' }).click();
     await page.getByRole('option', { name: 'Client errors' }).click();
     await expect.poll(() => rows.count()).toBe(3);
@@ -136,7 +136,7 @@ describe('the developers area', () => {
     expect((await today.innerText()).split(/\s+/).slice(-4)).toEqual(['1', '2', '0', '7']);
     await page.getByRole('figure', { name: 'Requests by day' }).locator('svg').first().waitFor();
     await expectGoodEverywhere(page, 'developers-usage');
-  }, 60_000);
+  });
 });
 
 describe('credentials', () => {
@@ -216,7 +216,7 @@ describe('credentials', () => {
     );
     await page.getByRole('button', { name: 'Show old ones (1)' }).first().click();
     await row(page, 'Shop \'n\' "more"').getByText('Revoked').first().waitFor();
-  }, 60_000);
+  });
 
   test('stay valid during a rotation until the old key is revoked', async () => {
     const { page, member } = await website.openSignedIn();
@@ -245,7 +245,7 @@ describe('credentials', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await expectUnauthorizedSoon(() => send(member.apiKey));
     expect(await send(apiKey)).toBe(200);
-  }, 60_000);
+  });
 
   test('are in an HTML form only if they are for pages, and the form offers to create such a key', async () => {
     const { page, member } = await website.openSignedIn();
@@ -279,7 +279,7 @@ describe('credentials', () => {
     const filled = await copied(page, copy);
     expect(filled).toContain(pageKey);
     expect(filled).toContain('value="https://offer.example.com/"');
-  }, 60_000);
+  });
 
   test('for the intake can be limited to origins and tested on the page', async () => {
     const { page, workspace } = await website.openSignedIn();
@@ -334,7 +334,7 @@ describe('credentials', () => {
     await page.getByRole('button', { name: 'Send a test lead' }).click();
     await page.getByText(/^Answer: 40\d in/).waitFor();
     expect(await leadsOf(workspace.id)).toHaveLength(2);
-  }, 60_000);
+  });
 
   test('can be limited to single scopes and to networks, which owners see with the member', async () => {
     const { page, member } = await website.openSignedIn();
@@ -372,7 +372,7 @@ describe('credentials', () => {
       .getByRole('listitem')
       .filter({ hasText: 'Reports' });
     for (const text of limits.slice(1)) await listed.getByText(text, { exact: true }).waitFor();
-  }, 60_000);
+  });
 
   test('can be pasted to send a test lead to the CRM', async () => {
     const { page, workspace, member } = await website.openSignedIn({ role: 'publisher' });
@@ -476,7 +476,7 @@ describe('an account', () => {
     await dialog.getByLabel('Current password').first().fill(password);
     await page.keyboard.press('Enter');
     await page.getByText('Off. Signing in needs your password only').waitFor();
-  }, 60_000);
+  });
 
   test('can change its name and its password, and a new password signs out other browsers', async () => {
     const { page, member } = await website.openSignedIn();

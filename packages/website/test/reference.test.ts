@@ -7,7 +7,7 @@ import { type Website, openWebsite } from './website.ts';
 let website: Website;
 beforeAll(async () => {
   website = await openWebsite();
-}, 400_000);
+});
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());
 
@@ -69,4 +69,4 @@ test("the API reference opens from the website and sends requests with the user'
   expect(await findViolations(reference, { rules: ['color-contrast'] })).toEqual([]);
   const crmReference = reference.getByRole('banner').getByRole('link', { name: 'CRM API reference' });
   expect(await crmReference.getAttribute('href')).toBe('https://leads.example/docs');
-}, 240_000);
+});

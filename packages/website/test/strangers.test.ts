@@ -20,7 +20,7 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await once(stranger, 'listening');
   strangerUrl = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
-}, 400_000);
+});
 afterEach(() => website.closePages().catch(() => undefined));
 afterAll(async () => {
   stranger?.close();
@@ -132,9 +132,7 @@ test('no page can be framed by a page of another origin', async () => {
       if (frame !== null) frame.src = url;
     }, `${website.crm}${path}`);
     await answered;
-    await expect
-      .poll(() => page.frame({ name: 'frame' })?.url(), { timeout: 30_000 })
-      .toBe('chrome-error://chromewebdata/');
+    await expect.poll(() => page.frame({ name: 'frame' })?.url()).toBe('chrome-error://chromewebdata/');
   }
 });
 

@@ -12,7 +12,7 @@ let folder: string;
 beforeAll(async () => {
   website = await openWebsite();
   folder = await mkdtemp(join(tmpdir(), 'leads-transfer-'));
-}, 400_000);
+});
 afterEach(() => website.closePages());
 afterAll(async () => {
   await website?.[Symbol.asyncDispose]();

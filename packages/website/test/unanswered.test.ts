@@ -9,7 +9,7 @@ import { openWebsite, type SignedInPage, type Website } from './website.ts';
 let website: Website;
 beforeAll(async () => {
   website = await openWebsite();
-}, 400_000);
+});
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());
 

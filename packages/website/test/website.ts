@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { MemberRole } from '@leads/core/credential';
 import { DisposeStack } from '@leads/core/dispose-stack';
 import { chromiumArguments, findChromium } from '@leads/local-stack/processes/find-chromium';
-import { startService } from '@leads/local-stack/processes/services';
+import { startService } from '@leads/test-kit/services';
 import {
   type Fixture,
   jwtSecret,

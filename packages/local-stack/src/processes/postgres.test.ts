@@ -17,13 +17,11 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startPostgres } from './postgres.ts';
 import { repairInstallation, postgresBinaries } from './postgres-binaries.ts';
 import { postgresFailure } from './postgres-failure.ts';
 import { processStart, waitForEnd } from './process-identity.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const isRoot = process.getuid?.() === 0;
 

@@ -56,7 +56,7 @@ export async function describeGuards({ service, fixture }: { service: RunningSer
   const waitForJobs = async () => {
     const jobs = `SELECT id FROM lead_job WHERE state = 'running'
       UNION ALL SELECT id FROM payment WHERE state IN ('paying', 'cancelling')`;
-    await expect.poll(() => fixture.sql(jobs), { timeout: 30_000 }).toEqual([]);
+    await expect.poll(() => fixture.sql(jobs)).toEqual([]);
   };
 
   /** Returns a digest of all data that a route may change. */

@@ -93,7 +93,7 @@ export function describeOutage(start: (databaseUrl: string) => Promise<RunningSe
       await postgres.stop();
       rmSync(directory, { recursive: true, force: true });
     }
-  }, 120_000);
+  });
 }
 
 /** The answer of this route is a constant, which needs no database. */
