@@ -166,7 +166,7 @@ test('redelivers a message to another instance if the first does not acknowledge
   );
   expect(again.leads()).toEqual(leads);
   again.acknowledge();
-  await vi.waitFor(async () => expect((await stateOf()).messages).toBe(0), { timeout: 5_000 });
+  await vi.waitFor(async () => expect((await stateOf()).messages).toBe(0), { timeout: 60_000 });
 });
 
 test('rejects leads at its size limit, and accepts leads again once it has room', async () => {

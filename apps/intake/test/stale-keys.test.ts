@@ -217,19 +217,26 @@ describe('an API key revoked on the command line', () => {
     return response.status;
   };
 
-  test('is rejected by every process within 5 s, because the revocation is broadcast', async () => {
+  test('is rejected by every process before its cached answers expire, because the revocation is broadcast', async () => {
     const env = { DATABASE_URL: databaseUrl, NATS_URL: nats.url };
     await using one = await startService('intake', { env });
     await using other = await startService('intake', { env: { ...env, INTAKE_WORKERS: '2' } });
-    const member = await workspace.addMember('publisher');
     const services = [one, other, other, other, other];
-    const statuses = () => Promise.all(services.map((service) => statusAt(service, member)));
-    expect(new Set(await statuses())).toEqual(new Set([400]));
-
-    await runLeads(['key', 'revoke', member.apiKeyId, '--workspace', workspace.slug], env);
-    // Cached answers expire after 8 s, so only the broadcast can be this fast.
-    const beforeExpiry = { timeout: 5_000, interval: 20 };
-    await expect.poll(async () => [...new Set(await statuses())], beforeExpiry).toEqual([401]);
-    expect(new Set(await statuses())).toEqual(new Set([401]));
+    const revoke = async () => {
+      const member = await workspace.addMember('publisher');
+      const statuses = async () => [
+        ...new Set(await Promise.all(services.map((service) => statusAt(service, member)))),
+      ];
+      const cachedAt = performance.now();
+      expect(await statuses()).toEqual([400]);
+      await runLeads(['key', 'revoke', member.apiKeyId, '--workspace', workspace.slug], env);
+      await expect.poll(statuses, { interval: 20 }).toEqual([401]);
+      expect(await statuses()).toEqual([401]);
+      return performance.now() - cachedAt;
+    };
+    // Cached answers expire after 8 s, so only the broadcast can be faster. A busy machine may be too slow for both.
+    let tookMs = Number.POSITIVE_INFINITY;
+    for (let attempt = 0; attempt < 10 && tookMs >= 8_000; attempt++) tookMs = await revoke();
+    expect(tookMs).toBeLessThan(8_000);
   });
 });

@@ -115,7 +115,7 @@ test('SIGTERM during a fault ends every process of the drill and removes its dir
   expect(readdirSync(parent)).toEqual([]);
   const alive = () => started.filter((pid) => !['gone', 'Z'].includes(state(pid)));
   // The bench does not wait for the load process.
-  await vi.waitFor(() => expect(alive()).toEqual([]), { timeout: 5_000 });
+  await vi.waitFor(() => expect(alive()).toEqual([]), { timeout: 60_000 });
   rmSync(parent, { recursive: true, force: true });
 });
 

@@ -1311,7 +1311,7 @@ describe('a queue', () => {
     for (const key of ['j', 'j', 'k', 'k']) await page.keyboard.press(key);
     await opened('Person 0001');
     await changeAs(workspace.owner, third, { status: 'Approved' });
-    await rowOf(page, 'Person 0002').waitFor({ state: 'detached', timeout: 6_000 });
+    await rowOf(page, 'Person 0002').waitFor({ state: 'detached' });
     await page.keyboard.press('t');
     await page.getByRole('radio', { name: 'Wrong number' }).check();
     await page.keyboard.press('Enter');
@@ -1479,18 +1479,18 @@ describe('a queue', () => {
   test('shows the changes of another operator, and refreshes a row whose change is rejected', async () => {
     const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
     const [first = '', second = ''] = await addLeads(workspace, member, 4);
-    const count = (text: string) => page.getByText(text, { exact: true }).waitFor({ timeout: 6_000 });
+    const count = (text: string) => page.getByText(text, { exact: true }).waitFor();
     await page.goto('/leads?status=OnHold');
     await rowOf(page, 'Person 0003').waitFor();
     await count('4 leads');
     await rowOf(page, 'Person 0000').getByLabel('Select Person 0000').click();
 
     await changeAs(workspace.owner, first, { status: 'Approved' });
-    await rowOf(page, 'Person 0000').waitFor({ state: 'detached', timeout: 6_000 });
+    await rowOf(page, 'Person 0000').waitFor({ state: 'detached' });
     await count('3 leads');
     // A lead that has left the queue is not selected any more, also after it returns.
     await changeAs(workspace.owner, first, { status: 'OnHold' });
-    await rowOf(page, 'Person 0000').waitFor({ timeout: 6_000 });
+    await rowOf(page, 'Person 0000').waitFor();
     await count('4 leads');
     expect(await page.getByRole('toolbar').count()).toBe(0);
 
@@ -1503,7 +1503,7 @@ describe('a queue', () => {
     await rowOf(page, 'Person 0001').getByRole('button', { name: 'Change the status' }).click();
     await page.getByRole('menuitem', { name: 'Mark as Approved' }).click();
     await page.getByRole('dialog', { name: '1 lead could not be changed' }).waitFor();
-    await rowOf(page, 'Person 0001').waitFor({ state: 'detached', timeout: 6_000 });
+    await rowOf(page, 'Person 0001').waitFor({ state: 'detached' });
     await count('3 leads');
     await page.unroute('**/api/console/order/leads?*updatedSince*');
   });
@@ -1757,8 +1757,8 @@ describe('new leads', () => {
     };
     await create('From the CRM');
     await submit('From a landing page');
-    await rowOf(page, 'From the CRM').waitFor({ timeout: 6_000 });
-    await rowOf(page, 'From a landing page').waitFor({ timeout: 6_000 });
+    await rowOf(page, 'From the CRM').waitFor();
+    await rowOf(page, 'From a landing page').waitFor();
     await page.getByText('302 leads').waitFor();
     await page
       .getByRole('status')
@@ -1773,7 +1773,7 @@ describe('new leads', () => {
     expect(await page.getByRole('columnheader', { name: 'Phone' }).boundingBox()).toEqual(heads);
     const before = await seen.boundingBox();
     await submit('While scrolled');
-    await page.getByRole('button', { name: '1 new lead' }).waitFor({ timeout: 6_000 });
+    await page.getByRole('button', { name: '1 new lead' }).waitFor();
     expect(await seen.boundingBox()).toEqual(before);
     await screenshot(page, 'leads-pill');
     await grid(page).focus();
@@ -1786,7 +1786,7 @@ describe('new leads', () => {
 
     // A change by another user updates the row in place.
     await changeAs(workspace.owner, id, { status: 'Approved', name: 'Changed elsewhere' });
-    await rowOf(page, 'Changed elsewhere').getByText('Approved').waitFor({ timeout: 6_000 });
+    await rowOf(page, 'Changed elsewhere').getByText('Approved').waitFor();
     expect(await rowOf(page, 'Person 0000').count()).toBe(0);
   });
 

@@ -198,7 +198,7 @@ describe('credentials', () => {
             text.includes('from 127.0.0.1'),
           );
         },
-        { timeout: 10_000, interval: 1_000 },
+        { interval: 1_000 },
       )
       .toBe(true);
     const afterReload = await contentOf(page);

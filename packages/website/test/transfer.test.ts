@@ -357,7 +357,7 @@ describe('an export', () => {
         downloadThroughput,
         uploadThroughput: -1,
       });
-    await limit(400_000);
+    await limit(100_000);
     await start();
     const bar = page.getByRole('progressbar', {
       name: /^Exporting to leads-.*\.csv: [1-9][\d,]* of 3,000 leads$/,
@@ -392,7 +392,7 @@ describe('an export', () => {
     await page.evaluate(() => Reflect.set(window, 'showSaveFilePicker', undefined));
     const saved: string[] = [];
     page.on('download', (each) => saved.push(each.suggestedFilename()));
-    await limit(400_000);
+    await limit(100_000);
     await start();
     await bar.waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();

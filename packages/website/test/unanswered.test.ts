@@ -13,8 +13,6 @@ beforeAll(async () => {
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());
 
-const timeout = 180_000;
-
 /** What an action of a page has to show while the service does not answer. */
 interface Action {
   readonly name: string;
@@ -275,9 +273,7 @@ const actions: readonly Action[] = [
   },
 ];
 
-test('each action that changes data is marked as pending, ends after 20 s, can be tried again, and is never sent later', {
-  timeout,
-}, async () => {
+test('each action that changes data is marked as pending, ends after 20 s, can be tried again, and is never sent later', async () => {
   const signedIn = await website.openSignedIn();
   const { page, workspace, member } = signedIn;
   const email = `${randomUUID()}@example.com`;
@@ -339,7 +335,7 @@ test('each action that changes data is marked as pending, ends after 20 s, can b
   }
 });
 
-test('a page keeps what it shows when it cannot load it again', { timeout }, async () => {
+test('a page keeps what it shows when it cannot load it again', async () => {
   const workspace = await website.fixture.createWorkspace();
   // Demo leads have the same ids on the same day, and other tests of this database add those of today.
   await addDemoLeads(website.databaseUrl, workspace.slug, new Date(Date.now() - 86_400_000));

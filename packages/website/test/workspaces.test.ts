@@ -13,8 +13,6 @@ beforeAll(async () => {
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());
 
-const timeout = 120_000;
-
 const lead = (page: Page, name: string) => page.getByRole('row', { name });
 const campaign = (page: Page, code: string) => page.locator(`[data-campaign="${code}"]`);
 const switcher = (page: Page, { slug }: TestWorkspace) =>
@@ -64,9 +62,7 @@ function recordRequests(page: Page) {
   };
 }
 
-test('two tabs work in two workspaces, and each request of a tab is for the workspace in its address', {
-  timeout,
-}, async () => {
+test('two tabs work in two workspaces, and each request of a tab is for the workspace in its address', async () => {
   const { page, first, second } = await openWithTwoWorkspaces();
   const otherTab = await page.context().newPage();
   const expectRequestsOf = recordRequests(page);
@@ -119,9 +115,7 @@ test('two tabs work in two workspaces, and each request of a tab is for the work
   await lead(page, 'Ada First').waitFor();
 });
 
-test('an address without a workspace opens the last workspace with its query and hash', {
-  timeout,
-}, async () => {
+test('an address without a workspace opens the last workspace with its query and hash', async () => {
   const { page, first, second } = await openWithTwoWorkspaces();
   const isRemembered = () => page.waitForResponse('**/organization/set-active');
   for (const workspace of [second, first]) {
@@ -145,9 +139,7 @@ test('an address without a workspace opens the last workspace with its query and
   expect(new URL(page.url()).searchParams.get('to')).toBe(`/w/${second.slug}/campaigns`);
 });
 
-test('the address of an unknown workspace lists the workspaces of the user, and of another page answers 404', {
-  timeout,
-}, async () => {
+test('the address of an unknown workspace lists the workspaces of the user, and of another page answers 404', async () => {
   const { page, first } = await openWithTwoWorkspaces();
   const { slug: foreign } = await website.fixture.createWorkspace();
   for (const slug of ['no-such-workspace', foreign]) {
@@ -164,9 +156,7 @@ test('the address of an unknown workspace lists the workspaces of the user, and 
   await page.getByRole('heading', { name: 'Page not found' }).waitFor();
 });
 
-test('after a removal from the workspace, a tab with an import or a new secret reloads when its dialog closes', {
-  timeout,
-}, async () => {
+test('after a removal from the workspace, a tab with an import or a new secret reloads when its dialog closes', async () => {
   const { page, first, second } = await openWithTwoWorkspaces();
   const [{ user_id: userId } = { user_id: '' }] = await website.fixture.sql<{ user_id: string }>(
     `SELECT user_id FROM member GROUP BY user_id HAVING array_agg(workspace_id) @> $1`,
@@ -174,7 +164,7 @@ test('after a removal from the workspace, a tab with an import or a new secret r
   );
   const remove = ({ id }: TestWorkspace) =>
     website.fixture.sql('DELETE FROM member WHERE user_id = $1 AND workspace_id = $2', [userId, id]);
-  const refusal = () => page.waitForResponse((answer) => answer.status() === 404, { timeout });
+  const refusal = () => page.waitForResponse((answer) => answer.status() === 404);
   await page.goto(`/w/${first.slug}/leads`);
   await lead(page, 'Ada First').waitFor();
   await page.getByRole('button', { name: 'More actions' }).click();
