@@ -363,8 +363,9 @@ test('a page keeps what it shows when it cannot load it again', async () => {
     await page.goto(path);
     await page.waitForLoadState('networkidle');
     await expect.poll(() => main.locator('.mantine-Loader-root').count()).toBe(0);
-    const before = linesOf(await main.innerText());
     await page.context().setOffline(true);
+    // Read when the page cannot load newer data any more.
+    const before = linesOf(await main.innerText());
     await banner.getByRole('button', { name: 'Try again' }).click();
     // A failed request is repeated after 1 s and after 2 s.
     await expect

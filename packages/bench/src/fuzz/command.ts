@@ -88,7 +88,9 @@ export const fuzz = defineCommand({
           }
           statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
           if (others.length > 0) report(request, 'secondAnswers', `${others.length} more responses`);
-          if (answer.status >= 500)
+          // The database is down for this check if it takes 750 ms, as on a busy machine.
+          const isLateCheck = answer.status === 503 && request.path.startsWith('/health/ready');
+          if (answer.status >= 500 && !isLateCheck)
             report(request, 'serverErrors', `${answer.status} ${answer.text.slice(0, 200)}`);
           try {
             check(request, answer);
