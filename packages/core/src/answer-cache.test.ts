@@ -126,6 +126,22 @@ describe('while the database is unavailable', () => {
     expect(health.isUnavailable).toBe(false);
   });
 
+  test('a slow database answers callers that have no stale answer', async () => {
+    await get('a');
+    const gate = createGate();
+    store.gate = gate.opened;
+    vi.advanceTimersByTime(9_000);
+    const first = get('a');
+    await turn();
+    vi.advanceTimersByTime(500);
+    expect(await first).toBe('good');
+    const others = [get('b'), get('c')];
+    await turn();
+    vi.advanceTimersByTime(1_900);
+    gate.open();
+    expect(await Promise.all(others)).toEqual(['good', 'good']);
+  });
+
   test('without an answer, the first caller waits two seconds, and those after it fail at once', async () => {
     const gate = createGate();
     store.gate = gate.opened;

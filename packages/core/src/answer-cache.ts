@@ -44,7 +44,8 @@ interface Answer<Found> {
 /**
  * Caches answers of the database for {@link freshMs}, also if nothing was found.
  *
- * While the database is unavailable, it serves stale answers at once. One request at a time then queries the database.
+ * While the database is unavailable or slow, it serves stale answers at once. One request a second then queries the
+ * database, and so does each request without an answer until the database is unavailable.
  */
 export class AnswerCache<Found> {
   #hits = 0;
@@ -87,7 +88,7 @@ export class AnswerCache<Found> {
     if (this.#stale === undefined) return this.#find(key, find);
     const { database } = this.#stale;
     const answer = this.#answers.get(key);
-    if (answer === undefined || !database.isUnavailable) {
+    if (answer === undefined || !(database.isUnavailable || database.isSlow)) {
       return this.#findOrServeStale(database, key, find, findInSnapshot, answer);
     }
     if (database.isRetryDue) void this.#find(key, find).catch(() => undefined);
@@ -154,7 +155,9 @@ export class AnswerCache<Found> {
           this.#find(key, find),
         );
         if (found !== timedOut) return found;
-        database.markUnavailable();
+        // A slow database may still answer callers without a stale answer in time.
+        if (answer === undefined) database.markUnavailable();
+        else database.markSlow();
       } catch (error) {
         if (!isOutage(error)) throw error;
       }

@@ -8,6 +8,7 @@ export class DatabaseHealth {
   /** How long a query may take until the database counts as unavailable, in milliseconds. */
   readonly timeoutMs: number;
   #isUnavailable = false;
+  #isSlow = false;
   #running = 0;
   #startedAt = 0;
   #failedAt = 0;
@@ -21,12 +22,17 @@ export class DatabaseHealth {
     return this.#isUnavailable;
   }
 
+  /** Whether the last query took so long that a stale answer was served in its place. */
+  get isSlow(): boolean {
+    return this.#isSlow;
+  }
+
   /** Whether a query is in progress. An old one does not count, because its connection may be dead. */
   get isQueried(): boolean {
     return this.#running > 0 && performance.now() - this.#startedAt < retryMs;
   }
 
-  /** Whether an unavailable database may be queried again. */
+  /** Whether an unavailable or slow database may be queried again. */
   get isRetryDue(): boolean {
     return !this.isQueried && performance.now() - this.#failedAt >= retryMs;
   }
@@ -37,11 +43,11 @@ export class DatabaseHealth {
     this.#startedAt = performance.now();
     try {
       const found = await find();
-      this.#isUnavailable = false;
+      this.#markAvailable();
       return found;
     } catch (error) {
       if (isOutage(error)) this.markUnavailable();
-      else this.#isUnavailable = false;
+      else this.#markAvailable();
       throw error;
     } finally {
       this.#running -= 1;
@@ -52,5 +58,16 @@ export class DatabaseHealth {
   markUnavailable(): void {
     this.#isUnavailable = true;
     this.#failedAt = performance.now();
+  }
+
+  /** Records that a stale answer was served in place of a query. */
+  markSlow(): void {
+    this.#isSlow = true;
+    this.#failedAt = performance.now();
+  }
+
+  #markAvailable(): void {
+    this.#isUnavailable = false;
+    this.#isSlow = false;
   }
 }
