@@ -362,7 +362,9 @@ test('a page keeps what it shows when it cannot load it again', async () => {
   for (const { name, path } of pages) {
     await page.goto(path);
     await page.waitForLoadState('networkidle');
+    // Parts of a page load after others.
     await expect.poll(() => main.locator('.mantine-Loader-root').count()).toBe(0);
+    await expect.poll(async () => linesOf(await main.innerText())).not.toContain('Loading');
     await page.context().setOffline(true);
     // Read when the page cannot load newer data any more.
     const before = linesOf(await main.innerText());
