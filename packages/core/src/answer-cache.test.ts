@@ -45,6 +45,18 @@ afterEach(() => {
 const get = (key = 'key', findInSnapshot?: () => Promise<SnapshotAnswer<string | undefined> | undefined>) =>
   (async () => cache.get(key, store.find, findInSnapshot))();
 
+/** Lets the database hang after the cached answer has expired, until the stale answer of `a` is served. */
+async function hangAndServeStale() {
+  const gate = createGate();
+  store.gate = gate.opened;
+  vi.advanceTimersByTime(9_000);
+  const first = get('a');
+  await turn();
+  vi.advanceTimersByTime(500);
+  expect(await first).toBe('good');
+  return gate;
+}
+
 describe('while the database is unavailable', () => {
   test('a kept answer is served for 15 minutes', async () => {
     expect(await get()).toBe('good');
@@ -106,13 +118,7 @@ describe('while the database is unavailable', () => {
 
   test('one caller waits half a second for a database that does not respond', async () => {
     for (const key of ['a', 'b']) await get(key);
-    const gate = createGate();
-    store.gate = gate.opened;
-    vi.advanceTimersByTime(9_000);
-    const first = get('a');
-    await turn();
-    vi.advanceTimersByTime(500);
-    expect(await first).toBe('good');
+    const gate = await hangAndServeStale();
     for (let ms = 0; ms < 3_000; ms += 100) {
       vi.advanceTimersByTime(100);
       for (const key of ['a', 'b']) expect(cache.get(key, store.find)).toBe('good');
@@ -128,13 +134,7 @@ describe('while the database is unavailable', () => {
 
   test('a slow database answers callers that have no stale answer', async () => {
     await get('a');
-    const gate = createGate();
-    store.gate = gate.opened;
-    vi.advanceTimersByTime(9_000);
-    const first = get('a');
-    await turn();
-    vi.advanceTimersByTime(500);
-    expect(await first).toBe('good');
+    const gate = await hangAndServeStale();
     const others = [get('b'), get('c')];
     await turn();
     vi.advanceTimersByTime(1_900);
