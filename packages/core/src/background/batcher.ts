@@ -121,8 +121,8 @@ export class Batcher<Item, Result> implements AsyncDisposable {
       const workspaceId = this.#work.workspaceOf(item);
       this.checkRoom(workspaceId);
       const size = this.#work.charactersOf(item);
-      const [since, check] = [performance.now(), this.#checks];
-      this.#waiting.add(workspaceId, { item, size, since, check, resolve, reject });
+      const waiting = { item, size, since: performance.now(), check: this.#checks, resolve, reject };
+      this.#waiting.add(workspaceId, waiting);
       this.#schedule();
     });
   }
