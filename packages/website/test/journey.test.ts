@@ -124,10 +124,10 @@ test('a new user signs up, creates credentials, sees sent leads appear, and revo
     return Date.now();
   };
   const tokenRevokedAt = await revoke('Access tokens');
-  await expect.poll(() => send.crm('Rejected'), { interval: 300 }).toBe(401);
+  await expect.poll(() => send.crm('Rejected'), { timeout: 10_000, interval: 300 }).toBe(401);
   expect(Date.now() - tokenRevokedAt).toBeLessThan(10_000);
   // The intake requires only the API key, which is still valid.
   expect(await send.intake('Mary Somerville')).toBe(200);
   await revoke('API keys');
-  await expect.poll(() => send.intake('Rejected'), { interval: 300 }).toBe(401);
+  await expect.poll(() => send.intake('Rejected'), { timeout: 10_000, interval: 300 }).toBe(401);
 });

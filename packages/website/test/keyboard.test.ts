@@ -381,7 +381,7 @@ test.each(zooms)(
     await expectFocusOn(page, 'Payment 1');
     await expectFocusShown(page);
     const result = page.getByRole('status').filter({ hasText: '2 leads are marked as paid.' });
-    await result.waitFor({ timeout: 60_000 });
+    await result.waitFor();
     await use('Show these leads in the lead list');
     await page.waitForURL('**/leads?payment=**');
 

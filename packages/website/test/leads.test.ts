@@ -99,13 +99,10 @@ describe('the lead list', () => {
     await grid(page).focus();
     const last = rowOf(page, 'Person 1699');
     await expect
-      .poll(
-        async () => {
-          await page.keyboard.press('End');
-          return last.count();
-        },
-        { timeout: 60_000 },
-      )
+      .poll(async () => {
+        await page.keyboard.press('End');
+        return last.count();
+      })
       .toBe(1);
     expect(requests.filter((kind) => kind === 'page')).toHaveLength(9);
     expect(await grid(page).getByRole('row').count()).toBeLessThan(80);
@@ -379,7 +376,7 @@ describe('the lead list', () => {
       if (request.url().includes('sort=campaign')) pages.push(request.url());
     });
     await changeAs(workspace.owner, ids[4] ?? '', { status: 'Approved' });
-    await rowOf(page, 'Person 0004').getByText('Approved').waitFor({ timeout: 60_000 });
+    await rowOf(page, 'Person 0004').getByText('Approved').waitFor();
     await shows(...byCampaign);
     expect(pages).toEqual([]);
   });
@@ -830,7 +827,7 @@ describe('a status change', () => {
     const dialog = page.getByRole('dialog', { name: 'Mark all 700 leads that match as Approved?' });
     await dialog.getByRole('button', { name: 'Mark as Approved' }).click();
     await dialog.waitFor({ state: 'detached' });
-    await notice(page, '693 leads marked as Approved').waitFor({ timeout: 60_000 });
+    await notice(page, '693 leads marked as Approved').waitFor();
     await notice(page, '7 leads could not be changed').getByText('Only an owner may').waitFor();
     await page.getByText('7 leads', { exact: true }).waitFor();
     await screenshot(page, 'leads-job');
@@ -866,7 +863,7 @@ describe('a status change', () => {
     await assigning.getByLabel('Assignee').selectOption(member.userId);
     expect(await findViolations(page)).toEqual([]);
     await assigning.getByRole('button', { name: 'Assign' }).click();
-    await notice(page, '693 leads assigned').waitFor({ timeout: 60_000 });
+    await notice(page, '693 leads assigned').waitFor();
     const assigned = await website.fixture.sql(
       'SELECT status::text, count(*)::int AS count FROM lead WHERE assignee_id = $1 GROUP BY 1',
       [member.userId],
@@ -876,7 +873,7 @@ describe('a status change', () => {
     // By the keyboard, the message undoes the assignment. After a reload, the list of jobs undoes an earlier change.
     await notice(page, '693 leads assigned').getByRole('button', { name: 'Undo' }).press('Enter');
     const undone = notice(page, '693 leads changed back from the assignment');
-    await undone.waitFor({ timeout: 60_000 });
+    await undone.waitFor();
     expect(await undone.getByRole('button', { name: 'Undo' }).count()).toBe(0);
     expect(await website.fixture.sql('SELECT FROM lead WHERE assignee_id = $1', [member.userId])).toEqual([]);
     const started = notice(page, '693 leads assigned').getByRole('button', { name: 'Undo started' });
@@ -890,7 +887,7 @@ describe('a status change', () => {
     await expect.poll(() => jobsOf(list).count()).toBe(4);
     await expectGoodEverywhere(page, 'leads-jobs');
     await list.getByRole('button', { name: 'Undo: 693 leads marked as Approved' }).click();
-    await list.getByText('0 leads changed back from the change to Approved').waitFor({ timeout: 60_000 });
+    await list.getByText('0 leads changed back from the change to Approved').waitFor();
     await jobsOf(list).first().getByText('693 leads could not be changed').waitFor();
     await jobsOf(list).first().getByText('The lead was changed since').waitFor();
   });
@@ -1311,7 +1308,7 @@ describe('a queue', () => {
     for (const key of ['j', 'j', 'k', 'k']) await page.keyboard.press(key);
     await opened('Person 0001');
     await changeAs(workspace.owner, third, { status: 'Approved' });
-    await rowOf(page, 'Person 0002').waitFor({ state: 'detached' });
+    await rowOf(page, 'Person 0002').waitFor({ state: 'detached', timeout: 6_000 });
     await page.keyboard.press('t');
     await page.getByRole('radio', { name: 'Wrong number' }).check();
     await page.keyboard.press('Enter');
@@ -1479,18 +1476,18 @@ describe('a queue', () => {
   test('shows the changes of another operator, and refreshes a row whose change is rejected', async () => {
     const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
     const [first = '', second = ''] = await addLeads(workspace, member, 4);
-    const count = (text: string) => page.getByText(text, { exact: true }).waitFor();
+    const count = (text: string) => page.getByText(text, { exact: true }).waitFor({ timeout: 6_000 });
     await page.goto('/leads?status=OnHold');
     await rowOf(page, 'Person 0003').waitFor();
     await count('4 leads');
     await rowOf(page, 'Person 0000').getByLabel('Select Person 0000').click();
 
     await changeAs(workspace.owner, first, { status: 'Approved' });
-    await rowOf(page, 'Person 0000').waitFor({ state: 'detached' });
+    await rowOf(page, 'Person 0000').waitFor({ state: 'detached', timeout: 6_000 });
     await count('3 leads');
     // A lead that has left the queue is not selected any more, also after it returns.
     await changeAs(workspace.owner, first, { status: 'OnHold' });
-    await rowOf(page, 'Person 0000').waitFor();
+    await rowOf(page, 'Person 0000').waitFor({ timeout: 6_000 });
     await count('4 leads');
     expect(await page.getByRole('toolbar').count()).toBe(0);
 
@@ -1503,7 +1500,7 @@ describe('a queue', () => {
     await rowOf(page, 'Person 0001').getByRole('button', { name: 'Change the status' }).click();
     await page.getByRole('menuitem', { name: 'Mark as Approved' }).click();
     await page.getByRole('dialog', { name: '1 lead could not be changed' }).waitFor();
-    await rowOf(page, 'Person 0001').waitFor({ state: 'detached' });
+    await rowOf(page, 'Person 0001').waitFor({ state: 'detached', timeout: 6_000 });
     await count('3 leads');
     await page.unroute('**/api/console/order/leads?*updatedSince*');
   });
@@ -1757,8 +1754,8 @@ describe('new leads', () => {
     };
     await create('From the CRM');
     await submit('From a landing page');
-    await rowOf(page, 'From the CRM').waitFor();
-    await rowOf(page, 'From a landing page').waitFor();
+    await rowOf(page, 'From the CRM').waitFor({ timeout: 6_000 });
+    await rowOf(page, 'From a landing page').waitFor({ timeout: 6_000 });
     await page.getByText('302 leads').waitFor();
     await page
       .getByRole('status')
@@ -1773,7 +1770,7 @@ describe('new leads', () => {
     expect(await page.getByRole('columnheader', { name: 'Phone' }).boundingBox()).toEqual(heads);
     const before = await seen.boundingBox();
     await submit('While scrolled');
-    await page.getByRole('button', { name: '1 new lead' }).waitFor();
+    await page.getByRole('button', { name: '1 new lead' }).waitFor({ timeout: 6_000 });
     expect(await seen.boundingBox()).toEqual(before);
     await screenshot(page, 'leads-pill');
     await grid(page).focus();
@@ -1786,7 +1783,7 @@ describe('new leads', () => {
 
     // A change by another user updates the row in place.
     await changeAs(workspace.owner, id, { status: 'Approved', name: 'Changed elsewhere' });
-    await rowOf(page, 'Changed elsewhere').getByText('Approved').waitFor();
+    await rowOf(page, 'Changed elsewhere').getByText('Approved').waitFor({ timeout: 6_000 });
     expect(await rowOf(page, 'Person 0000').count()).toBe(0);
   });
 

@@ -812,7 +812,7 @@ test('a manager marks payable leads of a campaign as paid, the payment shows its
   await write(ownerPage, 'Reason', 'The bank returned the transfer');
   await submit.click();
   await cancelling.waitFor({ state: 'hidden' });
-  await ownerPage.getByText('2 leads are approved again.').waitFor({ timeout: 60_000 });
+  await ownerPage.getByText('2 leads are approved again.').waitFor();
   const ownerFacts = await ownerPage.getByRole('list', { name: 'Payment 1' }).innerText();
   expect(ownerFacts).toMatch(/Canceled by\s+Test Person\s+Reason\s+The bank returned the transfer/);
   expect(await ownerPage.getByRole('button', { name: 'Cancel payment' }).count()).toBe(0);
