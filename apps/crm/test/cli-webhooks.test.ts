@@ -145,9 +145,7 @@ test('a killed `leads deliver` loses no event, and what it sent twice has the sa
   await fixture.sql('UPDATE delivery SET next_attempt_at = now() WHERE lease_id IS NOT NULL');
   const expected = [...created.map((lead) => `evt_${lead}_1`), `evt_${changed}_2`].toSorted();
   await expect
-    .poll(async () => (await listed(id, '--state', 'delivered', '--limit', '100')).length, {
-      timeout: 60_000,
-    })
+    .poll(async () => (await listed(id, '--state', 'delivered', '--limit', '100')).length)
     .toBe(expected.length);
   const sent = receiver.received.map(({ headers }) => headers['webhook-id'] ?? '');
   expect([...new Set(sent)].toSorted()).toEqual(expected);

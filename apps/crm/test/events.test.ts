@@ -16,7 +16,7 @@ import { startCrmService } from './crm.ts';
 import { leadsApi } from './leads-api.ts';
 
 const binary = await findNatsServer();
-const soon = { timeout: 60_000, interval: 50 };
+const soon = { interval: 50 };
 const directory = mkdtempSync(join(tmpdir(), 'leads-events-'));
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;

@@ -507,9 +507,7 @@ test('managers may change landing pages; publishers may only list those of their
   expect(namesOf(await list(publisher, '?mapped=true'))).toEqual([]);
   // Also after the counts of the leads are aggregated.
   await expect
-    .poll(() => fixture.sql('SELECT FROM lead_tally_entry WHERE workspace_id = $1', [workspace.id]), {
-      timeout: 60_000,
-    })
+    .poll(() => fixture.sql('SELECT FROM lead_tally_entry WHERE workspace_id = $1', [workspace.id]))
     .toEqual([]);
   expect(namesOf(await list(publisher))).toEqual(['mine', 'of-my-key']);
   for (const body of [{ name: 'p' }, { campaignCode: '' }, '{"name":', {}]) {

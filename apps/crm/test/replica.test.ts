@@ -19,7 +19,7 @@ const directory = mkdtempSync(join(tmpdir(), 'leads-replica-'));
 chmodSync(directory, 0o711);
 const migrationsDir = resolve(import.meta.dirname, '../../../prisma/migrations');
 const path = '/api/v1/order/leads';
-const pollOptions = { timeout: 60_000, interval: 50 };
+const pollOptions = { interval: 50 };
 
 let primary: LocalPostgres;
 let replica: LocalPostgres;

@@ -9,8 +9,6 @@ import { startCrm } from './crm.ts';
 import { fillWorkspace } from './leads-api.ts';
 import { signInAs } from './visitor.ts';
 
-const pollOptions = { timeout: 60_000 };
-
 const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());
 const { service, fixture } = crm;
@@ -67,7 +65,7 @@ test('a workspace gets 4 of 8 imports over all import routes, the rest are answe
   const statuses: (number | undefined)[] = [];
   const all = imports.map(({ answered }) => answered.then(({ statusCode }) => statuses.push(statusCode)));
   // The admitted imports wait for the rest of their files, so only the rejected ones are answered.
-  await expect.poll(() => statuses, pollOptions).toEqual([429, 429, 429, 429]);
+  await expect.poll(() => statuses).toEqual([429, 429, 429, 429]);
   const ofNeighbor = open(
     '/api/v1/order/leads/import',
     { ...neighbor.headers, ...csv },
@@ -124,10 +122,10 @@ test('a transfer gives way to other requests for a bounded time, and never to it
   const other = fetch(`${url}/other`);
   // When this request is answered, the server has accepted both of the earlier ones.
   await fetch(`${url}/transfer`);
-  await expect.poll(waited, pollOptions).toBeGreaterThan(40);
+  await expect.poll(waited).toBeGreaterThan(40);
   release();
   await Promise.all([other, stream]);
-  await expect.poll(waited, pollOptions).toBeLessThan(40);
+  await expect.poll(waited).toBeLessThan(40);
   // A busy machine can delay single requests, so the minimum counts.
   expect(Math.min(...during)).toBeLessThan(40);
   await app.close();

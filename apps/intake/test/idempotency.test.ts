@@ -240,7 +240,7 @@ describe('duplicates', () => {
           const last = await submit(owner, { ...person, lp_name: 'demo' });
           return (await stored(id)).find((lead) => lead.id === last)?.status;
         },
-        { timeout: 60_000, interval: 500 },
+        { interval: 500 },
       )
       .toBe('OnHold');
   });

@@ -47,7 +47,7 @@ afterAll(async () => {
 });
 
 const route = '/api/v1/leads';
-const soon = { timeout: 60_000, interval: 50 };
+const soon = { interval: 50 };
 
 const submit = (service: RunningService, apiKey: string, body: object) =>
   service.send({ method: 'POST', path: route, headers: { API_KEY: apiKey }, body });

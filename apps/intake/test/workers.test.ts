@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const route = '/api/v1/leads';
 const lead = JSON.stringify({ name: 'Ada', phone: '+44 20 7946 0958' });
-const soon = { timeout: 60_000, interval: 20 };
+const soon = { interval: 20 };
 
 interface LogLine {
   readonly msg: string;

@@ -79,17 +79,14 @@ async function holdTable(table: 'lead' | 'landing_page') {
     /** Settles when a statement of a service waits for the table. */
     async waitForBlocked(service: ServiceName) {
       await expect
-        .poll(
-          async () => {
-            const [row] = await environment.fixture.sql<{ waiting: number }>(
-              `SELECT count(*)::int AS waiting FROM pg_stat_activity
+        .poll(async () => {
+          const [row] = await environment.fixture.sql<{ waiting: number }>(
+            `SELECT count(*)::int AS waiting FROM pg_stat_activity
                WHERE datname = current_database() AND application_name = $1 AND wait_event_type = 'Lock'`,
-              [`leads-${service}`],
-            );
-            return row?.waiting;
-          },
-          { timeout: 60_000 },
-        )
+            [`leads-${service}`],
+          );
+          return row?.waiting;
+        })
         .toBeGreaterThan(0);
     },
     release: await environment.fixture.holdTable(table),

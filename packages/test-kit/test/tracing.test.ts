@@ -20,7 +20,7 @@ import { createServiceRoles, type ServiceRoles } from '../src/service-roles.ts';
 import { readStream } from '../src/stream.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'leads-tracing-'));
-const pollOptions = { timeout: 60_000, interval: 50 };
+const pollOptions = { interval: 50 };
 const kinds = { server: 2, client: 3, producer: 4 };
 
 let environment: TestEnvironment;

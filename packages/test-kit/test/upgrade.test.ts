@@ -88,9 +88,7 @@ test('services accept leads while the next release migrates their database, and 
   const moreLeads = async () => {
     const before = senders.map(({ statuses }) => statuses.length);
     await expect
-      .poll(() => senders.every(({ statuses }, index) => statuses.length >= (before[index] ?? 0) + 10), {
-        timeout: 60_000,
-      })
+      .poll(() => senders.every(({ statuses }, index) => statuses.length >= (before[index] ?? 0) + 10))
       .toBe(true);
   };
   await moreLeads();

@@ -222,13 +222,11 @@ describe('an outage is', () => {
       WHERE application_name = 'to-be-ended'`;
     expect(await testDatabase.query(endIdle)).toEqual([{ ended: true }]);
     await expect
-      .poll(
-        () =>
-          database.ping().then(
-            () => 'up',
-            (error: LeadsError) => error.code,
-          ),
-        { timeout: 60_000 },
+      .poll(() =>
+        database.ping().then(
+          () => 'up',
+          (error: LeadsError) => error.code,
+        ),
       )
       .toBe('up');
   });
