@@ -181,7 +181,8 @@ export function FilterChips({ filters, onChange }: Pick<FiltersProps, 'filters' 
   return (
     <ul className={classes['chips']} aria-label={t.appliedFilters}>
       {shown.map(([label, value, changes]) => (
-        <li key={`${label} ${value}`}>
+        // A value becomes a name when its list is loaded. The chip stays the same element, so that it keeps the focus.
+        <li key={label === t.status ? `${label} ${value}` : label}>
           <button
             type="button"
             aria-label={t.removeFilter(label, value ?? '')}
