@@ -174,7 +174,11 @@ describe('on a desktop and on a phone', () => {
     expect((await page.goto('/no/such/page'))?.status()).toBe(404);
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     await expectGoodAtBothWidths(page, 'not-found');
+    // The page is replaced while the next one still waits for the user of the session.
+    const me = await hold(page, /console\/me/);
     await page.getByRole('link', { name: 'Go to the overview' }).click();
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor({ state: 'detached' });
+    me.release();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     // For this page, the service is unavailable.
     await page.route('**/api/console/**', (route) => route.abort());

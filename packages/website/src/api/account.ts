@@ -6,7 +6,8 @@ import { meRequest } from './first-requests.ts';
 /** Queries the user and the workspace. A switch of the workspace reloads the page, so all cached data belongs to it. */
 export const meQuery = queryOptions({
   queryKey: ['me'],
-  queryFn: ({ signal }) => call<Me>(meRequest.path, { signal }),
+  // Without the signal: a page that is left would cancel the request, and the next page would fail.
+  queryFn: () => call<Me>(meRequest.path),
   staleTime: 60_000,
 });
 

@@ -4,7 +4,8 @@ import { call } from './client.ts';
 
 export const viewsQuery = queryOptions({
   queryKey: ['views'],
-  queryFn: ({ signal }) => call<SavedView[]>('/console/views', { signal }),
+  // Without the signal: a palette that closes would cancel the request, and the list that it opens would fail.
+  queryFn: () => call<SavedView[]>('/console/views'),
   staleTime: 30_000,
 });
 

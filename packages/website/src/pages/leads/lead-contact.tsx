@@ -5,7 +5,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ChangeEvent, useState } from 'react';
 import { ApiError } from '../../api/api-error.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
-import { editLead, type LeadVersion, leadHistoryQuery, leadQuery } from '../../api/leads.ts';
+import { editLead, getLead, type LeadVersion, leadHistoryQuery, leadQuery } from '../../api/leads.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { usePreventReload } from '../../shell/use-prevent-reload.ts';
 import * as texts from '../../texts/index.ts';
@@ -100,7 +100,8 @@ function ContactForm({
       } catch (error) {
         if (!(error instanceof ApiError) || error.status !== 412) throw error;
         // A status, an assignee or a note is no conflict with an edit of the contact data.
-        const now = await queryClient.fetchQuery({ ...leadQuery(id), staleTime: 0 });
+        // Not by the query of the panel, which cancels its request when the panel shows another lead.
+        const now = await getLead(id);
         if (!hasSameContact(now.lead, base.lead)) throw error;
         return editLead({ id, etag: now.etag, patch });
       }
@@ -115,8 +116,9 @@ function ContactForm({
     onError: (error) => setFaults(fieldErrorsOf(error)),
   });
   const reload = useMutation({
-    mutationFn: () => queryClient.fetchQuery({ ...leadQuery(id), staleTime: 0 }),
+    mutationFn: () => getLead(id),
     onSuccess(version) {
+      queryClient.setQueryData(leadQuery(id).queryKey, version);
       setHeld(version);
       updateListed(queryClient, (lead) => (lead.id === id ? version.lead : lead));
       save.reset();
