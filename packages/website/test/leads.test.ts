@@ -833,7 +833,15 @@ describe('a status change', () => {
     expect(await findViolations(page)).toEqual([]);
     await toolbar.getByRole('button', { name: 'Mark as Approved' }).click();
     const dialog = page.getByRole('dialog', { name: 'Mark all 700 leads that match as Approved?' });
+    // The job ends before the page sees it running.
+    const jobs = await hold(page, /console\/jobs$/, 'GET');
     await dialog.getByRole('button', { name: 'Mark as Approved' }).click();
+    await expect
+      .poll(() =>
+        website.fixture.sql('SELECT state::text FROM lead_job WHERE workspace_id = $1', [workspace.id]),
+      )
+      .toEqual([{ state: 'done' }]);
+    jobs.release();
     await dialog.waitFor({ state: 'detached' });
     await notice(page, '693 leads marked as Approved').waitFor();
     await notice(page, '7 leads could not be changed').getByText('Only an owner may').waitFor();
@@ -1295,7 +1303,7 @@ describe('a queue', () => {
     await panel.getByRole('button', { name: /^Reply to/ }).click();
     await page.keyboard.type('He asked twice');
     await page.keyboard.press('Control+Enter');
-    await panel.getByText('He asked twice', { exact: true }).waitFor();
+    await panel.getByRole('list', { name: 'Notes' }).getByText('He asked twice').waitFor();
     await panel.getByText('Note added by you').first().waitFor();
     expect(await findViolations(page)).toEqual([]);
     await screenshot(page, 'leads-panel');
@@ -1928,6 +1936,13 @@ describe('the command palette', () => {
     await page.keyboard.press('Escape');
     await expectFocusOn(page, 'Search or go to');
 
+    // The palette closes while the list that it opens still waits for the saved views.
+    const views = await hold(page, /console\/views/);
+    await page.reload();
+    await find('call-backs d', 'Call-backs due');
+    views.release();
+    await page.getByRole('heading', { name: 'Leads', level: 1 }).waitFor();
+    await page.goBack();
     await find('to ca', 'To call');
     await page.waitForURL(/\/leads\?.*status=OnHold/);
     await page.getByRole('button', { name: 'Views: To call' }).waitFor();

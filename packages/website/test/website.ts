@@ -172,14 +172,14 @@ async function describePage(page: Page): Promise<string> {
   return described.catch((error: unknown) => String(error));
 }
 
-/** Delays the answers to requests until they are released. */
-export async function hold(page: Page, url: RegExp): Promise<{ release: () => void }> {
+/** Delays the answers to requests until they are released: those of one method, or all. */
+export async function hold(page: Page, url: RegExp, method?: string): Promise<{ release: () => void }> {
   let release: () => void = () => undefined;
   const released = new Promise<void>((open) => {
     release = open;
   });
   await page.route(url, async (route) => {
-    await released;
+    if (method === undefined || route.request().method() === method) await released;
     await route.continue();
   });
   return { release };

@@ -14,17 +14,22 @@ export const jobsQuery = queryOptions({
     data?.some(({ state }) => state === 'running') === true ? runningMs : idleMs,
 });
 
+interface JobAnswer {
+  readonly job: LeadJob;
+}
+
 /** Starts a change of the status or the assignee of all leads that match filters. A repeated call with the same key starts no second job. */
-export function startJob({
+export async function startJob({
   idempotencyKey,
   filters: { sort: _sort, ...filters },
   ...job
 }: Omit<NewLeadJob, 'filters'> & {
   filters: LeadFilterQuery;
   idempotencyKey: string;
-}): Promise<unknown> {
+}): Promise<LeadJob> {
   const headers = { 'idempotency-key': idempotencyKey };
-  return call('/console/jobs', { method: 'POST', headers, body: { filters, ...job } });
+  const body = { filters, ...job };
+  return (await call<JobAnswer>('/console/jobs', { method: 'POST', headers, body })).job;
 }
 
 export function cancelJob(id: string): Promise<unknown> {
@@ -32,6 +37,6 @@ export function cancelJob(id: string): Promise<unknown> {
 }
 
 /** Starts a job that undoes a job. A repeated call starts no second one. */
-export function undoJob(id: string): Promise<unknown> {
-  return call(`/console/jobs/${id}/undo`, { method: 'POST' });
+export async function undoJob(id: string): Promise<LeadJob> {
+  return (await call<JobAnswer>(`/console/jobs/${id}/undo`, { method: 'POST' })).job;
 }

@@ -9,18 +9,12 @@ import { ErrorNotice } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { describeJob } from './describe-job.ts';
 import { JobRefusals } from './job-refusals.tsx';
+import { readRunningJobs, storeRunningJobs } from './running-jobs.ts';
 import { UndoJobButton } from './undo-job-button.tsx';
 
 const t = texts.leads;
 
-/** The entry of the session's storage with the ids of the running jobs, whose results a reload must not lose. */
-const storageKey = 'running-jobs';
-
-function readRunning(): ReadonlySet<string> {
-  return new Set(sessionStorage.getItem(storageKey)?.split(','));
-}
-
-/** The progress of the running jobs, and the results of the jobs that this tab has seen running. */
+/** The progress of the running jobs, and the results of the jobs that this tab has started or seen running. */
 export function JobsLine({ jobs, role }: { jobs: readonly LeadJob[]; role: MemberRole }) {
   const queryClient = useQueryClient();
   const seen = useRef<ReadonlySet<string>>(undefined);
@@ -28,10 +22,10 @@ export function JobsLine({ jobs, role }: { jobs: readonly LeadJob[]; role: Membe
   const ended = reported.map((job) => jobs.find(({ id }) => id === job.id) ?? job);
   const running = jobs.filter(({ state }) => state === 'running');
   const onJobs = useEffectEvent((now: readonly LeadJob[]) => {
-    const before = seen.current ?? readRunning();
+    const before = seen.current ?? readRunningJobs();
     const news = now.filter(({ id, state }) => state !== 'running' && before.has(id));
     seen.current = new Set(now.filter(({ state }) => state === 'running').map(({ id }) => id));
-    sessionStorage.setItem(storageKey, [...seen.current].join());
+    storeRunningJobs(seen.current);
     if (news.length === 0) return;
     setReported((earlier) => [...earlier, ...news]);
     // More leads can have changed than one poll of the list returns.

@@ -6,6 +6,7 @@ import { jobsQuery, undoJob } from '../../api/jobs.ts';
 import { showFailure } from '../../shell/failure-notice.tsx';
 import * as texts from '../../texts/index.ts';
 import { describeJob } from './describe-job.ts';
+import { addRunningJob } from './running-jobs.ts';
 
 const t = texts.leads;
 
@@ -14,6 +15,7 @@ export function UndoJobButton({ job, role }: { job: LeadJob; role: MemberRole })
   const queryClient = useQueryClient();
   const undo = useMutation({
     mutationFn: undoJob,
+    onSuccess: (started) => addRunningJob(queryClient, started),
     onError: (error, id) => showFailure(error, () => undo.mutate(id)),
     onSettled: () => queryClient.invalidateQueries({ queryKey: jobsQuery.queryKey }),
   });
