@@ -91,6 +91,8 @@ export async function write(page: Page, name: string | RegExp, text: string): Pr
 /** Moves to a select with Tab, and chooses an option with the arrow keys. */
 export async function choose(page: Page, name: string | RegExp, option: string): Promise<void> {
   await tabTo(page, name);
+  // A select that saves a choice ignores keys.
+  await page.locator(':focus:not([aria-busy="true"])').waitFor();
   await page.keyboard.press('ArrowDown');
   const wanted = page.getByRole('option', { name: option, exact: true });
   await wanted.waitFor();

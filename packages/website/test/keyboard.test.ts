@@ -330,8 +330,11 @@ test.each(zooms)(
     await expectShown(page.getByText('The email address or the password is wrong'));
     await expectFocusShown(page);
     await fill('Password', password);
+    // The pages below open the workspace that the service knows as the last one.
+    const isLast = page.waitForResponse(/\/organization\/set-active$/);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await isLast;
 
     await open('/members', 'Invite someone');
     await page.keyboard.press('Enter');

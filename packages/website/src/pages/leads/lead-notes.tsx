@@ -23,12 +23,12 @@ export function LeadNotes({ id }: { id: string }) {
   const add = useMutation({
     mutationFn: () =>
       addNote(id, { text: text.trim(), ...(replyTo !== undefined && { parentId: replyTo.id }) }),
-    async onSuccess() {
+    onSuccess() {
       setText('');
       setReplyTo(undefined);
       field.current?.focus();
-      // The note is an entry of the history, and the lead has a new version.
-      await queryClient.invalidateQueries({ queryKey: leadQuery(id).queryKey });
+      // The note is an entry of the history, and the lead has a new version. The next note need not wait for either.
+      void queryClient.invalidateQueries({ queryKey: leadQuery(id).queryKey });
     },
   });
   const submit = () => {
