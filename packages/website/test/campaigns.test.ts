@@ -123,6 +123,8 @@ test('managers create, edit, pause and archive campaigns, set payouts and hold t
   await settings.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('definition').filter({ hasText: 'None' }).waitFor();
   await page.getByRole('link', { name: 'All campaigns' }).click();
+  // The page of the campaign has the same menu.
+  await page.getByRole('heading', { level: 1, name: 'Campaigns' }).waitFor();
 
   await choose(page, 'Spring offers', 'Pause');
   await dialog.getByText('rejects leads with its code (400)').waitFor();

@@ -1969,6 +1969,8 @@ describe('the command palette', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'I have stored it' }).click();
     await find('developers', 'Developers');
+    // The profile has the same button.
+    await page.getByRole('heading', { name: 'Developers', level: 1 }).waitFor();
     await page.getByRole('button', { name: /^Rotate Shop/ }).waitFor();
     await page.keyboard.press('Control+k');
     await box(page).fill('rotate shop');
