@@ -1,4 +1,5 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
 
 export interface PageOptions {
   readonly width?: number;
@@ -20,6 +21,12 @@ const events = [
   'console',
   'pageerror',
 ] as const;
+
+/**
+ * The longest delay of a request of a page, in milliseconds. It is set by hand, to find tests and pages that depend on the
+ * order of answers.
+ */
+const maxDelayMs = Number(process.env['REQUEST_DELAY_MS'] ?? 0);
 
 /** A page in a context of its own. */
 interface PooledPage {
@@ -62,6 +69,7 @@ export class PagePool implements AsyncDisposable {
       if (message.type() !== 'error' || message.text().startsWith('Failed to load resource')) return;
       this.#errors.push(`${page.url()}: ${message.text()}`);
     });
+    if (maxDelayMs > 0) await context.route('**/*', delayed);
     if (options.minTimerMs !== undefined) {
       await context.addInitScript((minMs) => {
         const setTimer = window.setTimeout.bind(window);
@@ -120,6 +128,15 @@ export class PagePool implements AsyncDisposable {
     }
     return pooled;
   }
+}
+
+/** Delays a request for data or for a script by a random time, half of them by less than an eighth of the longest. */
+async function delayed(route: Route): Promise<void> {
+  if (['fetch', 'xhr', 'script'].includes(route.request().resourceType())) {
+    await sleep(Math.random() ** 3 * maxDelayMs);
+  }
+  // The page may have been closed or left.
+  await route.continue().catch(() => undefined);
 }
 
 /** Removes what a test left in a page and its context. @returns false if that fails. */
