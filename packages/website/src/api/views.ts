@@ -4,8 +4,7 @@ import { call } from './client.ts';
 
 export const viewsQuery = queryOptions({
   queryKey: ['views'],
-  // Without the signal: a palette that closes would cancel the request, and the list that it opens would fail.
-  queryFn: () => call<SavedView[]>('/console/views'),
+  queryFn: ({ signal }) => call<SavedView[]>('/console/views', { signal }),
   staleTime: 30_000,
 });
 
