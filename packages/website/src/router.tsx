@@ -3,7 +3,6 @@ import {
   createRootRouteWithContext,
   createRoute,
   createRouter,
-  lazyRouteComponent,
   Outlet,
   parseSearchWith,
   redirect,
@@ -20,6 +19,7 @@ import {
 import { viewsQuery } from './api/views.ts';
 import { filtersOf, readLeadSearch } from './pages/leads/lead-search.ts';
 import { searches } from './search-parameters.ts';
+import { lazyPage } from './shell/lazy-part.tsx';
 import { ErrorPage, NotFoundPage, PendingPage } from './shell/states.tsx';
 import { WebsiteLayout } from './shell/website-layout.tsx';
 
@@ -57,7 +57,7 @@ const overview = createRoute({
   getParentRoute: () => console,
   path: '/overview',
   validateSearch: searches.overview,
-  component: lazyRouteComponent(() => import('./pages/overview/overview-page.tsx'), 'OverviewPage'),
+  component: lazyPage(async () => (await import('./pages/overview/overview-page.tsx')).OverviewPage),
 });
 const leads = createRoute({
   getParentRoute: () => console,
@@ -73,119 +73,119 @@ const leads = createRoute({
     if (Object.keys(filters).length === 0) return;
     redirect({ to: '/leads', search: { ...filters, ...search }, replace: true, throw: true });
   },
-  component: lazyRouteComponent(() => import('./pages/leads/leads-page.tsx'), 'LeadsPage'),
+  component: lazyPage(async () => (await import('./pages/leads/leads-page.tsx')).LeadsPage),
 });
 const campaigns = createRoute({
   getParentRoute: () => console,
   path: '/campaigns',
-  component: lazyRouteComponent(() => import('./pages/campaigns/campaigns-page.tsx'), 'CampaignsPage'),
+  component: lazyPage(async () => (await import('./pages/campaigns/campaigns-page.tsx')).CampaignsPage),
 });
 const campaign = createRoute({
   getParentRoute: () => console,
   path: '/campaigns/$id',
-  component: lazyRouteComponent(() => import('./pages/campaigns/campaign-page.tsx'), 'CampaignPage'),
+  component: lazyPage(async () => (await import('./pages/campaigns/campaign-page.tsx')).CampaignPage),
 });
 const statements = createRoute({
   getParentRoute: () => console,
   path: '/statements',
   validateSearch: searches.statements,
-  component: lazyRouteComponent(() => import('./pages/statements/statements-page.tsx'), 'StatementsPage'),
+  component: lazyPage(async () => (await import('./pages/statements/statements-page.tsx')).StatementsPage),
 });
 const payments = createRoute({
   getParentRoute: () => console,
   path: '/payments',
   validateSearch: searches.payments,
-  component: lazyRouteComponent(() => import('./pages/payments/payments-page.tsx'), 'PaymentsPage'),
+  component: lazyPage(async () => (await import('./pages/payments/payments-page.tsx')).PaymentsPage),
 });
 const payment = createRoute({
   getParentRoute: () => console,
   path: '/payments/$id',
-  component: lazyRouteComponent(() => import('./pages/payments/payment-page.tsx'), 'PaymentPage'),
+  component: lazyPage(async () => (await import('./pages/payments/payment-page.tsx')).PaymentPage),
 });
 const members = createRoute({
   getParentRoute: () => console,
   path: '/members',
-  component: lazyRouteComponent(() => import('./pages/members/members-page.tsx'), 'MembersPage'),
+  component: lazyPage(async () => (await import('./pages/members/members-page.tsx')).MembersPage),
 });
 const integrations = createRoute({
   getParentRoute: () => console,
   path: '/integrations',
-  component: lazyRouteComponent(
-    () => import('./pages/integrations/integrations-page.tsx'),
-    'IntegrationsPage',
+  component: lazyPage(
+    async () => (await import('./pages/integrations/integrations-page.tsx')).IntegrationsPage,
   ),
 });
 const webhook = createRoute({
   getParentRoute: () => console,
   path: '/webhooks/$id',
   validateSearch: searches.deliveries,
-  component: lazyRouteComponent(() => import('./pages/integrations/endpoint-page.tsx'), 'WebhookPage'),
+  component: lazyPage(async () => (await import('./pages/integrations/endpoint-page.tsx')).WebhookPage),
 });
 const postback = createRoute({
   getParentRoute: () => console,
   path: '/postbacks/$id',
   validateSearch: searches.deliveries,
-  component: lazyRouteComponent(() => import('./pages/integrations/endpoint-page.tsx'), 'PostbackPage'),
+  component: lazyPage(async () => (await import('./pages/integrations/endpoint-page.tsx')).PostbackPage),
 });
 const audit = createRoute({
   getParentRoute: () => console,
   path: '/audit',
-  component: lazyRouteComponent(() => import('./pages/audit/audit-page.tsx'), 'AuditPage'),
+  component: lazyPage(async () => (await import('./pages/audit/audit-page.tsx')).AuditPage),
 });
 const developers = createRoute({
   getParentRoute: () => console,
   path: '/developers',
   validateSearch: searches.developers,
-  component: lazyRouteComponent(() => import('./pages/developers/developers-page.tsx'), 'DevelopersPage'),
+  component: lazyPage(async () => (await import('./pages/developers/developers-page.tsx')).DevelopersPage),
 });
 const profile = createRoute({
   getParentRoute: () => console,
   path: '/profile',
   validateSearch: searches.profile,
-  component: lazyRouteComponent(() => import('./pages/profile/profile-page.tsx'), 'ProfilePage'),
+  component: lazyPage(async () => (await import('./pages/profile/profile-page.tsx')).ProfilePage),
 });
 
 const signIn = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
   validateSearch: searches.signIn,
-  component: lazyRouteComponent(() => import('./pages/account/sign-in-page.tsx'), 'SignInPage'),
+  component: lazyPage(async () => (await import('./pages/account/sign-in-page.tsx')).SignInPage),
 });
 const signUp = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-up',
   validateSearch: searches.signUp,
-  component: lazyRouteComponent(() => import('./pages/account/sign-up-page.tsx'), 'SignUpPage'),
+  component: lazyPage(async () => (await import('./pages/account/sign-up-page.tsx')).SignUpPage),
 });
 const forgotPassword = createRoute({
   getParentRoute: () => rootRoute,
   path: '/forgot-password',
-  component: lazyRouteComponent(
-    () => import('./pages/account/forgot-password-page.tsx'),
-    'ForgotPasswordPage',
+  component: lazyPage(
+    async () => (await import('./pages/account/forgot-password-page.tsx')).ForgotPasswordPage,
   ),
 });
 const resetPassword = createRoute({
   getParentRoute: () => rootRoute,
   path: '/reset-password',
   validateSearch: searches.resetPassword,
-  component: lazyRouteComponent(() => import('./pages/account/reset-password-page.tsx'), 'ResetPasswordPage'),
+  component: lazyPage(
+    async () => (await import('./pages/account/reset-password-page.tsx')).ResetPasswordPage,
+  ),
 });
 const verifyEmail = createRoute({
   getParentRoute: () => rootRoute,
   path: '/verify-email',
   validateSearch: searches.verifyEmail,
-  component: lazyRouteComponent(() => import('./pages/account/verify-email-page.tsx'), 'VerifyEmailPage'),
+  component: lazyPage(async () => (await import('./pages/account/verify-email-page.tsx')).VerifyEmailPage),
 });
 const invitation = createRoute({
   getParentRoute: () => rootRoute,
   path: '/invitations/$id',
-  component: lazyRouteComponent(() => import('./pages/account/invitation-page.tsx'), 'InvitationPage'),
+  component: lazyPage(async () => (await import('./pages/account/invitation-page.tsx')).InvitationPage),
 });
 const integration = createRoute({
   getParentRoute: () => rootRoute,
   path: '/integration/$token',
-  component: lazyRouteComponent(() => import('./pages/integration/integration-page.tsx'), 'IntegrationPage'),
+  component: lazyPage(async () => (await import('./pages/integration/integration-page.tsx')).IntegrationPage),
 });
 
 export function createAppRouter(queryClient: QueryClient) {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { addDemoLeads } from '@leads/local-stack/demo-leads';
 import type { Locator, Page, Request } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { pagesAfterSignIn } from './all-pages.ts';
+import { findViolations } from './axe.ts';
 import { chooseItem } from './by-keyboard.ts';
 import { openWebsite, type SignedInPage, type Website } from './website.ts';
 
@@ -386,6 +387,88 @@ test('a page keeps what it shows when it cannot load it again', async () => {
     await page.context().setOffline(false);
     await banner.waitFor({ state: 'detached' });
   }
+});
+
+describe('code that is not loaded', () => {
+  const failureOf = (page: Page) =>
+    page.getByRole('alert').filter({ hasText: 'A part of the page was not loaded' });
+  const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true });
+  /** Opens the leads. @returns the number of times that the page has been loaded since then. */
+  async function openLeads(page: Page): Promise<() => number> {
+    await page.goto('/leads');
+    await heading(page, 'Leads').waitFor();
+    let loads = 0;
+    page.on('load', () => (loads += 1));
+    return () => loads;
+  }
+
+  test('leaves the page as it is without a connection, and is loaded when the connection returns', async () => {
+    const { page } = await website.openSignedIn();
+    const failure = failureOf(page);
+    const loads = await openLeads(page);
+    const banner = page.getByRole('alert').filter({ hasText: 'There is no connection to the server' });
+    const loseConnection = async () => {
+      await page.context().setOffline(true);
+      await banner.waitFor();
+    };
+    await loseConnection();
+
+    await button(page, 'New lead').click();
+    await failure.waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await failure.getByRole('button', { name: 'Close' }).click();
+    await failure.waitFor({ state: 'detached' });
+    await heading(page, 'Leads').waitFor();
+
+    // The keys are for the page, not for the palette that is missing.
+    await page.keyboard.press('Control+K');
+    await failure.getByRole('button', { name: 'Close' }).focus();
+    await page.keyboard.press('Enter');
+    await failure.waitFor({ state: 'detached' });
+
+    await button(page, 'New lead').click();
+    await failure.waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole('dialog', { name: 'New lead' }).waitFor();
+    await page.keyboard.press('Escape');
+
+    await loseConnection();
+    await page.getByRole('link', { name: 'Members', exact: true }).click();
+    await failure.waitFor();
+    await page.getByRole('link', { name: 'Leads', exact: true }).waitFor();
+    await page.context().setOffline(false);
+    await heading(page, 'Members').waitFor();
+    expect(loads()).toBe(0);
+  });
+
+  test('reloads the page at the second attempt if the service has no such file', async () => {
+    const { page } = await website.openSignedIn();
+    const loads = await openLeads(page);
+    const files = '**/assets/new-lead-dialog*';
+    await page.route(files, (route) => route.fulfill({ status: 404 }));
+    await button(page, 'New lead').click();
+    await failureOf(page).waitFor();
+    expect(loads()).toBe(0);
+    await failureOf(page).getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(loads).toBe(1);
+    await page.unroute(files);
+    await button(page, 'New lead').click();
+    await page.getByRole('dialog', { name: 'New lead' }).waitFor();
+  });
+
+  test('reloads the page that is opened once if the service has no such file', async () => {
+    const { page } = await website.openSignedIn();
+    const loads = await openLeads(page);
+    const files = '**/assets/members-page*';
+    await page.route(files, (route) => route.fulfill({ status: 404 }));
+    await page.getByRole('link', { name: 'Members', exact: true }).click();
+    await expect.poll(loads).toBe(1);
+    await failureOf(page).waitFor();
+    await page.unroute(files);
+    await failureOf(page).getByRole('button', { name: 'Try again' }).click();
+    await heading(page, 'Members').waitFor();
+    expect(loads()).toBeLessThanOrEqual(2);
+  });
 });
 
 /** The lines of a text without times, which change. */

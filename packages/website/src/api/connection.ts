@@ -26,7 +26,8 @@ async function testConnection(): Promise<void> {
   recordAnswer();
 }
 
-async function isAnswering(): Promise<boolean> {
+/** Returns whether the server answers. */
+export async function isAnswering(): Promise<boolean> {
   try {
     await fetch('/health/live', { cache: 'no-store', signal: AbortSignal.timeout(testLimitMs) });
     return true;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { onIdentityQuestion } from './identity-question.ts';
-import { lazyDialog } from './lazy-dialog.tsx';
+import { lazyDialog } from './lazy-part.tsx';
 
 const IdentityFormDialog = lazyDialog(async () => (await import('./identity-form.tsx')).IdentityFormDialog);
 
@@ -9,12 +9,9 @@ export function IdentityDialog() {
   const [question, setQuestion] = useState<{ readonly answer: (isConfirmed: boolean) => void }>();
   useEffect(() => onIdentityQuestion((answer) => setQuestion({ answer })), []);
   if (question === undefined) return null;
-  return (
-    <IdentityFormDialog
-      onClose={(isConfirmed) => {
-        setQuestion(undefined);
-        question.answer(isConfirmed);
-      }}
-    />
-  );
+  const answer = (isConfirmed: boolean) => {
+    setQuestion(undefined);
+    question.answer(isConfirmed);
+  };
+  return <IdentityFormDialog onDone={() => answer(true)} onClose={() => answer(false)} />;
 }

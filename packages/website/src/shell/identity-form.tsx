@@ -10,16 +10,23 @@ import { FormActions } from './form-actions.tsx';
 
 const t = texts.common;
 
+interface Props {
+  /** Called when the user has confirmed their identity. */
+  readonly onDone: () => void;
+  /** Called when the user closes the dialog before that. */
+  readonly onClose: () => void;
+}
+
 /** A dialog for the password or the second factor. */
-export function IdentityFormDialog({ onClose }: { onClose: (isConfirmed: boolean) => void }) {
+export function IdentityFormDialog(props: Props) {
   return (
-    <Dialog title={t.identityTitle} onClose={() => onClose(false)}>
-      <IdentityForm onDone={() => onClose(true)} onCancel={() => onClose(false)} />
+    <Dialog title={t.identityTitle} onClose={props.onClose}>
+      <IdentityForm {...props} />
     </Dialog>
   );
 }
 
-function IdentityForm({ onDone, onCancel }: { onDone: () => void; onCancel: () => void }) {
+function IdentityForm({ onDone, onClose }: Props) {
   const { user } = useSuspenseQuery(meQuery).data;
   const [byCode, setByCode] = useState(user.twoFactorEnabled);
   const form = useForm({ initialValues: { secret: '' } });
@@ -63,7 +70,7 @@ function IdentityForm({ onDone, onCancel }: { onDone: () => void; onCancel: () =
           submit={t.confirm}
           error={confirm.error}
           isPending={confirm.isPending}
-          onCancel={onCancel}
+          onCancel={onClose}
         />
       </Stack>
     </form>

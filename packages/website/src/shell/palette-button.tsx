@@ -5,13 +5,12 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { readLeadSearch } from '../pages/leads/lead-search.ts';
 import * as texts from '../texts/index.ts';
 import { IconSearch } from './icons.tsx';
-import { lazyDialog } from './lazy-dialog.tsx';
+import { lazyDialog } from './lazy-part.tsx';
 
 const t = texts.common;
 const shortcut = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘ K' : 'Ctrl K';
 
-const load = async () => (await import('./command-palette.tsx')).CommandPalette;
-const CommandPalette = lazyDialog(load);
+const CommandPalette = lazyDialog(async () => (await import('./command-palette.tsx')).CommandPalette);
 
 /** What the user has typed before the palette was shown. */
 export interface TypedEarly {
@@ -33,6 +32,10 @@ export function PaletteButton({ me }: { me: Me }) {
     if (document.querySelector('[aria-modal="true"]') !== null) return;
     typed.current = noKeys;
     setOpen(true);
+    void CommandPalette.preload().then((isLoaded) => {
+      // Without the palette, the keys are for the page.
+      if (!isLoaded) typed.current = undefined;
+    });
   };
   const close = () => {
     typed.current = undefined;
@@ -61,7 +64,7 @@ export function PaletteButton({ me }: { me: Me }) {
     const listener = (event: KeyboardEvent) => onKey(event);
     document.addEventListener('keydown', listener, { capture: true });
     // Loaded after the page, so that the palette opens at once.
-    const timer = setTimeout(() => void load().catch(() => undefined), 3_000);
+    const timer = setTimeout(() => void CommandPalette.preload(), 3_000);
     return () => {
       clearTimeout(timer);
       document.removeEventListener('keydown', listener, { capture: true });
@@ -81,7 +84,7 @@ export function PaletteButton({ me }: { me: Me }) {
         aria-label={t.find}
         aria-keyshortcuts="Control+K Meta+K"
         onClick={open}
-        onPointerEnter={() => void load().catch(() => undefined)}
+        onPointerEnter={() => void CommandPalette.preload()}
       >
         {t.find}
       </Button>

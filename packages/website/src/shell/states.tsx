@@ -60,13 +60,33 @@ export function ErrorPage({ error: thrown }: ErrorComponentProps) {
 const scrollIntoView = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' });
 
 /** An error with the next step. Defects of the page are reported to the log of the service. */
-export function ErrorNotice({ error, onRetry }: { error: Error; onRetry?: () => void }) {
+export function ErrorNotice({
+  error,
+  onRetry,
+  onClose,
+}: {
+  error: Error;
+  onRetry?: () => void;
+  onClose?: () => void;
+}) {
   const { title, sentences } = describeError(error);
   useEffect(() => {
     if (isDefect(error)) reportError(error);
   }, [error]);
   return (
-    <Alert ref={scrollIntoView} color="red" variant="light" title={title} role="alert" w="100%">
+    <Alert
+      ref={scrollIntoView}
+      color="red"
+      variant="light"
+      title={title}
+      role="alert"
+      w="100%"
+      {...(onClose !== undefined && {
+        withCloseButton: true,
+        closeButtonLabel: texts.common.close,
+        onClose,
+      })}
+    >
       <Stack align="flex-start" gap="sm">
         {sentences.map((sentence) => (
           <Text key={sentence} size="sm">

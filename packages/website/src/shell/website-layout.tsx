@@ -13,7 +13,7 @@ import {
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useLayoutEffect, useRef } from 'react';
+import { Suspense, useEffect, useLayoutEffect, useRef } from 'react';
 import { account, meQuery } from '../api/account.ts';
 import { showFailure } from './failure-notice.tsx';
 import * as texts from '../texts/index.ts';
@@ -29,12 +29,16 @@ import { IdentityDialog } from './identity-dialog.tsx';
 import { PaletteButton } from './palette-button.tsx';
 import { PendingPage } from './states.tsx';
 import { WorkspaceMenu } from './workspace-menu.tsx';
+import { lazyPart, showAbovePage } from './lazy-part.tsx';
 
 const t = texts.common;
 
 // No page shows a notification before it has shown its data.
-const Notifications = lazy(async () => ({ default: (await import('./notifications.tsx')).Notifications }));
-const NoWorkspace = lazy(async () => ({ default: (await import('./no-workspace.tsx')).NoWorkspace }));
+const Notifications = lazyPart(
+  async () => (await import('./notifications.tsx')).Notifications,
+  (failure) => showAbovePage(failure, {}),
+);
+const NoWorkspace = lazyPart(async () => (await import('./no-workspace.tsx')).NoWorkspace);
 
 const barHeight = 52;
 

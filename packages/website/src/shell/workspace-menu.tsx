@@ -4,7 +4,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { addressInWorkspace } from '../api/workspace-address.ts';
 import * as texts from '../texts/index.ts';
 import { IconCheck, IconPlus, IconSelector } from './icons.tsx';
-import { lazyDialog } from './lazy-dialog.tsx';
+import { lazyDialog } from './lazy-part.tsx';
 
 const t = texts.common;
 

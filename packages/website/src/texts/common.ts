@@ -36,6 +36,9 @@ export const common = {
     ofServer: 'The server has an error',
     ofServerStep: 'Try again. If the error persists, tell the operator of this service.',
     ofPage: 'The page has an error',
+    notLoaded: 'A part of the page was not loaded',
+    notLoadedStep:
+      'Check your connection and try again. If this fails again, reload the page: the website may have a newer version.',
     ofPageStep: 'Reload the page. The error was reported to the operator of this service.',
   },
   noResult: 'The server sent no result for this lead. Reload the page to see its status.',

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { campaignsQuery, updateCampaign } from '../../api/campaigns.ts';
 import { IconDots } from '../../shell/icons.tsx';
 import { LazyConfirmDialog } from '../../shell/lazy-confirm-dialog.tsx';
-import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { lazyDialog } from '../../shell/lazy-part.tsx';
 import * as texts from '../../texts/index.ts';
 
 const t = texts.campaigns;

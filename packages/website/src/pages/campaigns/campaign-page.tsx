@@ -2,7 +2,7 @@ import type { CampaignFigures } from '@leads/core/overview';
 import { Button, Code, Group, List, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { useInfiniteQuery, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense } from 'react';
+import { type ReactNode, Suspense } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { landingPagesOfQuery } from '../../api/campaigns.ts';
 import { type Endpoint, postbacksQuery, webhooksQuery } from '../../api/endpoints.ts';
@@ -21,15 +21,12 @@ import { CampaignState, CampaignWarnings } from './campaign-state.tsx';
 import { lastWeekOf } from './campaigns-table.tsx';
 import { Sparkline } from './sparkline.tsx';
 import { writeHoldTime, writeWindow } from './write-window.ts';
+import { lazyPart } from '../../shell/lazy-part.tsx';
 
 const t = texts.campaigns;
 // The form's library is not needed to show the figures.
-const CampaignSettings = lazy(async () => ({
-  default: (await import('./campaign-settings.tsx')).CampaignSettings,
-}));
-const PublisherPayouts = lazy(async () => ({
-  default: (await import('./publisher-payouts.tsx')).PublisherPayouts,
-}));
+const CampaignSettings = lazyPart(async () => (await import('./campaign-settings.tsx')).CampaignSettings);
+const PublisherPayouts = lazyPart(async () => (await import('./publisher-payouts.tsx')).PublisherPayouts);
 const route = getRouteApi('/console/campaigns/$id');
 
 /** One campaign: its figures, landing pages, integrations, publishers, settings and payouts. */

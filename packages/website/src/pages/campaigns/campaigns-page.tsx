@@ -22,7 +22,7 @@ import { useCommands } from '../../shell/commands.ts';
 import { EmptyState } from '../../shell/empty-state.tsx';
 import { IconPlus, IconSearch } from '../../shell/icons.tsx';
 import { LazyConfirmDialog } from '../../shell/lazy-confirm-dialog.tsx';
-import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { lazyDialog } from '../../shell/lazy-part.tsx';
 import { memberOption } from '../../shell/member-options.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { ErrorNotice, PendingPage, QueryState } from '../../shell/states.tsx';

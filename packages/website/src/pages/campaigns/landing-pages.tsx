@@ -6,7 +6,7 @@ import { useEffect, useRef } from 'react';
 import { landingPageCampaigns } from '../../shell/campaign-option.ts';
 import { landingPagesQuery } from '../../api/campaigns.ts';
 import { IconGripVertical, IconPlus } from '../../shell/icons.tsx';
-import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { lazyDialog } from '../../shell/lazy-part.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';

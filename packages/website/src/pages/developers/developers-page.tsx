@@ -1,30 +1,27 @@
 import { Stack, Tabs } from '@mantine/core';
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { useCommands } from '../../shell/commands.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { PendingPage } from '../../shell/states.tsx';
 import { developers as t } from '../../texts/developers.ts';
 import { useHeldSecrets } from '../profile/held-secrets.tsx';
+import { lazyPart } from '../../shell/lazy-part.tsx';
 
 const route = getRouteApi('/console/developers');
 const tabs = ['keys', 'examples', 'requests', 'usage', 'integrations'] as const;
 
-const ApiKeys = lazy(async () => ({ default: (await import('../profile/api-keys.tsx')).ApiKeys }));
-const AccessTokens = lazy(async () => ({
-  default: (await import('../profile/access-tokens.tsx')).AccessTokens,
-}));
-const MemberCredentials = lazy(async () => ({
-  default: (await import('./member-credentials.tsx')).MemberCredentials,
-}));
-const TryIt = lazy(async () => ({ default: (await import('../profile/try-it.tsx')).TryIt }));
-const RequestLog = lazy(async () => ({ default: (await import('./request-log.tsx')).RequestLog }));
-const Usage = lazy(async () => ({ default: (await import('./usage.tsx')).Usage }));
-const Integrations = lazy(async () => ({
-  default: (await import('../integrations/integrations-page.tsx')).Integrations,
-}));
+const ApiKeys = lazyPart(async () => (await import('../profile/api-keys.tsx')).ApiKeys);
+const AccessTokens = lazyPart(async () => (await import('../profile/access-tokens.tsx')).AccessTokens);
+const MemberCredentials = lazyPart(async () => (await import('./member-credentials.tsx')).MemberCredentials);
+const TryIt = lazyPart(async () => (await import('../profile/try-it.tsx')).TryIt);
+const RequestLog = lazyPart(async () => (await import('./request-log.tsx')).RequestLog);
+const Usage = lazyPart(async () => (await import('./usage.tsx')).Usage);
+const Integrations = lazyPart(
+  async () => (await import('../integrations/integrations-page.tsx')).Integrations,
+);
 
 /** The page of those who connect their systems: credentials, examples, the request log, usage, integrations. */
 export function DevelopersPage() {

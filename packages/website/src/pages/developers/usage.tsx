@@ -1,18 +1,19 @@
 import type { KeyUsage } from '@leads/core/request-log';
 import { Skeleton, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { keyUsageQuery } from '../../api/requests.ts';
 import { QueryState } from '../../shell/states.tsx';
 import { formatDay } from '../../shell/time.ts';
 import { developers as t } from '../../texts/developers.ts';
 import { useChosenKey } from './use-chosen-key.tsx';
+import { lazyPart } from '../../shell/lazy-part.tsx';
 
 const number = new Intl.NumberFormat('en');
 const counts = ['success', 'clientErrors', 'serverErrors', 'unlisted'] as const;
 
 // The chart library is as large as the rest of the website.
-const UsageChart = lazy(async () => ({ default: (await import('./usage-chart.tsx')).UsageChart }));
+const UsageChart = lazyPart(async () => (await import('./usage-chart.tsx')).UsageChart);
 
 /** The requests of one API key by day. */
 export function Usage() {

@@ -18,7 +18,7 @@ import {
 } from '../../api/endpoints.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { DateInput } from '../../shell/date-input.tsx';
-import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { lazyDialog } from '../../shell/lazy-part.tsx';
 import { AnchorLink } from '../../shell/links.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';

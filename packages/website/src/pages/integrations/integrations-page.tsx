@@ -8,7 +8,7 @@ import { type Endpoint, endpointsKey, postbacksQuery, webhooksQuery } from '../.
 import { useCommands } from '../../shell/commands.ts';
 import { IconPlus } from '../../shell/icons.tsx';
 import { EmptyState, isActionAbove } from '../../shell/empty-state.tsx';
-import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { lazyDialog } from '../../shell/lazy-part.tsx';
 import { AnchorLink } from '../../shell/links.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';

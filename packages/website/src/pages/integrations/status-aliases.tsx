@@ -8,7 +8,7 @@ import { useCommands } from '../../shell/commands.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { EmptyState, isActionAbove } from '../../shell/empty-state.tsx';
 import { IconPlus, IconUpload } from '../../shell/icons.tsx';
-import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { lazyDialog } from '../../shell/lazy-part.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { QueryState } from '../../shell/states.tsx';
 import { leads } from '../../texts/leads.ts';

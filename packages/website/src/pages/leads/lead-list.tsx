@@ -26,7 +26,7 @@ import { campaignLabel } from '../../shell/campaign-option.ts';
 import { IconArrowUp } from '../../shell/icons.tsx';
 import { download } from '../../shell/download.ts';
 import { type Density, useDensity } from '../../shell/density.ts';
-import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { lazyDialog } from '../../shell/lazy-part.tsx';
 import { ButtonLink } from '../../shell/links.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { useNow } from '../../shell/time.ts';

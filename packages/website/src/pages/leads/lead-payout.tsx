@@ -1,6 +1,6 @@
 import type { LeadDetail } from '@leads/core/lead';
 import { Button, Group, Text } from '@mantine/core';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { formatMoney } from '../../shell/money.ts';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { exactTime, relativeTime, useNow } from '../../shell/time.ts';
@@ -8,12 +8,13 @@ import * as texts from '../../texts/index.ts';
 import { statusOf } from './lead-status.ts';
 import { Fact, Section } from './panel-parts.tsx';
 import { useLeadEdit } from './use-lead-edit.ts';
+import { lazyPart } from '../../shell/lazy-part.tsx';
 
 const t = texts.leads;
 
 // Most leads are read without a change of these.
-const PayoutForm = lazy(async () => ({ default: (await import('./payout-forms.tsx')).PayoutForm }));
-const HoldForm = lazy(async () => ({ default: (await import('./payout-forms.tsx')).HoldForm }));
+const PayoutForm = lazyPart(async () => (await import('./payout-forms.tsx')).PayoutForm);
+const HoldForm = lazyPart(async () => (await import('./payout-forms.tsx')).HoldForm);
 
 /** The payout of a lead, and when or whether it is approved without a person. */
 export function LeadPayout({ lead, isManager }: { lead: LeadDetail; isManager: boolean }) {

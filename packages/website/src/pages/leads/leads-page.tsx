@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useMediaQuery } from '@mantine/hooks';
-import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
+import { Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { browserAddress } from '../../api/workspace-address.ts';
 import { invalidateCounts, leadCountQuery, leadQuery } from '../../api/leads.ts';
@@ -19,7 +19,7 @@ import {
   IconPlus,
   IconUpload,
 } from '../../shell/icons.tsx';
-import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { lazyDialog, lazyPart } from '../../shell/lazy-part.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { builtInViewsOf, type ListView } from './built-in-views.ts';
@@ -46,11 +46,10 @@ import { useTitle } from '../../shell/use-title.ts';
 const t = texts.leads;
 const route = getRouteApi('/console/leads');
 
-const loadPanel = () => import('./lead-panel.tsx');
-const LeadPanel = lazyDialog(async () => (await loadPanel()).LeadPanel);
+const LeadPanel = lazyDialog(async () => (await import('./lead-panel.tsx')).LeadPanel);
 const ColumnsDialog = lazyDialog(async () => (await import('./columns-dialog.tsx')).ColumnsDialog);
-const ExportProgress = lazyDialog(async () => (await import('./export-progress.tsx')).ExportProgress);
-const JobsLine = lazyDialog(async () => (await import('./jobs-line.tsx')).JobsLine);
+const ExportProgress = lazyPart(async () => (await import('./export-progress.tsx')).ExportProgress);
+const JobsLine = lazyPart(async () => (await import('./jobs-line.tsx')).JobsLine);
 const JobsDialog = lazyDialog(async () => (await import('./jobs-dialog.tsx')).JobsDialog);
 const NewLeadDialog = lazyDialog(async () => (await import('./new-lead-dialog.tsx')).NewLeadDialog);
 const ImportDialog = lazyDialog(async () => (await import('./import-dialog.tsx')).ImportDialog);
@@ -263,8 +262,10 @@ export function LeadsPage() {
           onLeaveSearch={focusList}
         />
         <FilterChips filters={filters} onChange={(changes) => show(changes)} />
-        {jobs !== undefined && jobs.length > 0 && <JobsLine jobs={jobs} role={role} />}
-        {exports.length > 0 && <ExportProgress exports={exports} />}
+        <Suspense>
+          {jobs !== undefined && jobs.length > 0 && <JobsLine jobs={jobs} role={role} />}
+          {exports.length > 0 && <ExportProgress exports={exports} />}
+        </Suspense>
         {data.isFailing && (
           <Text size="sm" c="red" role="status">
             {t.paused}
@@ -294,8 +295,7 @@ export function LeadsPage() {
               void queryClient.prefetchQuery(leadQuery(lead));
               show({ lead });
             }}
-            // Without a connection, the panel reports the failure when it opens.
-            onFocus={() => void loadPanel().catch(() => undefined)}
+            onFocus={() => void LeadPanel.preload()}
             onExportAll={exportAll}
             onSort={(sort) => show(sortChanges(filters, sort))}
             hrefOf={hrefOf}

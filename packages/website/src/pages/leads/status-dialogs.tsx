@@ -11,7 +11,7 @@ interface DialogProps {
   readonly change: Change;
   readonly isPending: boolean;
   readonly error: Error | null;
-  readonly onCancel: () => void;
+  readonly onClose: () => void;
 }
 
 /** Asks for confirmation of a change that cannot be undone. */
@@ -19,16 +19,16 @@ export function FinalDialog({
   change: { leads, to },
   isPending,
   error,
-  onCancel,
+  onClose,
   onConfirm,
 }: DialogProps & { onConfirm: () => void }) {
   return (
-    <Dialog onClose={onCancel} title={t.finalTitle(t.statuses[to])}>
+    <Dialog onClose={onClose} title={t.finalTitle(t.statuses[to])}>
       <Stack>
         <Text size="sm">{t.finalLead(leads.length)}</Text>
         {error !== null && <ErrorNotice error={error} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onCancel}>
+          <Button variant="default" onClick={onClose}>
             {texts.common.cancel}
           </Button>
           <Button data-autofocus loading={isPending} onClick={onConfirm}>
@@ -45,7 +45,7 @@ export function ReasonDialog({
   change: { leads, to },
   isPending,
   error,
-  onCancel,
+  onClose,
   onReason,
 }: DialogProps & { onReason: (reason: string) => void }) {
   const [chosen, setChosen] = useState('');
@@ -58,7 +58,7 @@ export function ReasonDialog({
     else onReason(reason);
   };
   return (
-    <Dialog onClose={onCancel} title={t.reasonTitle(t.statuses[to], leads.length)}>
+    <Dialog onClose={onClose} title={t.reasonTitle(t.statuses[to], leads.length)}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -97,7 +97,7 @@ export function ReasonDialog({
           )}
           {error !== null && <ErrorNotice error={error} />}
           <Group justify="flex-end">
-            <Button variant="default" onClick={onCancel}>
+            <Button variant="default" onClick={onClose}>
               {texts.common.cancel}
             </Button>
             <Button type="submit" loading={isPending}>

@@ -14,7 +14,7 @@ import {
   undoAssignment,
 } from '../../api/leads.ts';
 import { Actionable, showFailure } from '../../shell/failure-notice.tsx';
-import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { lazyDialog } from '../../shell/lazy-part.tsx';
 import { isLeavingWorkspace } from '../../shell/workspace-reload.ts';
 import * as texts from '../../texts/index.ts';
 import { commonStatuses, findTransitionsOf, statusOf } from './lead-status.ts';
@@ -285,7 +285,7 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
             change={prompt}
             isPending={run.isPending}
             error={run.error}
-            onCancel={() => setPrompt(undefined)}
+            onClose={() => setPrompt(undefined)}
             onReason={(reason) => send({ leads: prompt.leads, to: prompt.to, onSent: prompt.onSent, reason })}
           />
         )}
@@ -294,7 +294,7 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
             change={prompt}
             isPending={run.isPending}
             error={run.error}
-            onCancel={() => setPrompt(undefined)}
+            onClose={() => setPrompt(undefined)}
             onConfirm={() => send({ leads: prompt.leads, to: prompt.to, onSent: prompt.onSent })}
           />
         )}

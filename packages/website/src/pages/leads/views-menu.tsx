@@ -8,7 +8,7 @@ import { useState } from 'react';
 import { updateView, viewsQuery } from '../../api/views.ts';
 import { IconBookmark, IconPencil, IconPlus } from '../../shell/icons.tsx';
 import { showFailure } from '../../shell/failure-notice.tsx';
-import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { lazyDialog } from '../../shell/lazy-part.tsx';
 import * as texts from '../../texts/index.ts';
 import { builtInViewsOf, type ListView } from './built-in-views.ts';
 

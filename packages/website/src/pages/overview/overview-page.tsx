@@ -2,7 +2,7 @@ import { Box, Button, Group, Loader, Paper, SimpleGrid, Stack, Text, Title } fro
 import type { Countries, Overview, PayoutsByValue, PayoutSum } from '@leads/core/overview';
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { failingEndpointsQuery } from '../../api/endpoints.ts';
@@ -31,11 +31,12 @@ import { RangePicker } from './range-picker.tsx';
 import { Steps } from './steps.tsx';
 import { Payouts, Totals } from './totals.tsx';
 import { useTitle } from '../../shell/use-title.ts';
+import { lazyPart } from '../../shell/lazy-part.tsx';
 
 const t = texts.overview;
 
 // Most users have done these steps, and load no script for them.
-const FirstSteps = lazy(async () => ({ default: (await import('./first-steps.tsx')).FirstSteps }));
+const FirstSteps = lazyPart(async () => (await import('./first-steps.tsx')).FirstSteps);
 
 const route = getRouteApi('/console/overview');
 

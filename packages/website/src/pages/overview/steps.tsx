@@ -10,17 +10,18 @@ import {
   Title,
 } from '@mantine/core';
 import type { Overview, OverviewPayouts } from '@leads/core/overview';
-import { type ComponentProps, lazy, Suspense, useEffect, useState } from 'react';
+import { type ComponentProps, Suspense, useEffect, useState } from 'react';
 import { formatMoney } from '../../shell/money.ts';
 import * as texts from '../../texts/index.ts';
 import { formatNumber, stepNames } from './figures.ts';
 import { statuses } from '../leads/lead-status.ts';
 import { meanings, stepPayouts } from './payouts.ts';
+import { lazyPart } from '../../shell/lazy-part.tsx';
 
 const t = texts.overview;
 
 // The chart library is as large as the rest of the website.
-const StepsChart = lazy(async () => ({ default: (await import('./steps-chart.tsx')).StepsChart }));
+const StepsChart = lazyPart(async () => (await import('./steps-chart.tsx')).StepsChart);
 
 interface StepsProps {
   readonly overview: Overview;

@@ -7,7 +7,7 @@ import { ApiError } from '../../api/api-error.ts';
 import { paymentFile, paymentLeadsQuery, paymentQuery } from '../../api/payments.ts';
 import { download } from '../../shell/download.ts';
 import { IconDownload } from '../../shell/icons.tsx';
-import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { lazyDialog } from '../../shell/lazy-part.tsx';
 import { AnchorLink } from '../../shell/links.tsx';
 import { formatMoney } from '../../shell/money.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';

@@ -5,7 +5,7 @@ import { accessTokensQuery, type MadeCredential, revokeAccessToken } from '../..
 import { useCommands } from '../../shell/commands.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { IconPlus } from '../../shell/icons.tsx';
-import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { lazyDialog } from '../../shell/lazy-part.tsx';
 import { RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import * as texts from '../../texts/index.ts';

@@ -1,18 +1,19 @@
 import { Tabs } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { useCommands } from '../../shell/commands.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { PendingPage } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { CredentialsTab } from './credentials-tab.tsx';
+import { lazyPart } from '../../shell/lazy-part.tsx';
 
 const t = texts.profile;
 const route = getRouteApi('/console/profile');
 const tabs = ['credentials', 'account', 'sessions'] as const;
 
-const AccountTab = lazy(async () => ({ default: (await import('./account-tab.tsx')).AccountTab }));
-const SessionsTab = lazy(async () => ({ default: (await import('./sessions-tab.tsx')).SessionsTab }));
+const AccountTab = lazyPart(async () => (await import('./account-tab.tsx')).AccountTab);
+const SessionsTab = lazyPart(async () => (await import('./sessions-tab.tsx')).SessionsTab);
 
 export function ProfilePage() {
   const { tab } = route.useSearch();

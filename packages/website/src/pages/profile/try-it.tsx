@@ -28,7 +28,7 @@ import {
 } from '../../examples/example-request.ts';
 import { type Language, languagesOf, writeSnippet } from '../../examples/snippets.ts';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
-import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { lazyDialog } from '../../shell/lazy-part.tsx';
 import * as texts from '../../texts/index.ts';
 import type { ShownSecrets } from './held-secrets.tsx';
 import { SendTest } from './send-test.tsx';

@@ -2,7 +2,7 @@ import { Badge, Button, Group, Text } from '@mantine/core';
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { meQuery } from '../../api/account.ts';
-import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { lazyDialog } from '../../shell/lazy-part.tsx';
 import * as texts from '../../texts/index.ts';
 
 const t = texts.profile;

@@ -12,7 +12,7 @@ import { campaignOption } from '../../shell/campaign-option.ts';
 import { download } from '../../shell/download.ts';
 import { EmptyState } from '../../shell/empty-state.tsx';
 import { IconDownload } from '../../shell/icons.tsx';
-import { lazyDialog } from '../../shell/lazy-dialog.tsx';
+import { lazyDialog } from '../../shell/lazy-part.tsx';
 import { memberOption } from '../../shell/member-options.ts';
 import { formatMoney } from '../../shell/money.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
