@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { type ActingTurn, actInTransaction, prepareToAct, queryInWorkspaces } from './acting-query.ts';
+import { closeUnanswered } from './close-unanswered.ts';
 import { DatabaseError, translateDatabaseError } from './database-error.ts';
 import { type Prisma, PrismaClient } from './generated/client.ts';
 import { newestMigration } from './generated/newest-migration.ts';
@@ -15,7 +16,7 @@ export interface DatabaseOptions {
   readonly poolSize: number;
   /** The maximum wait for a connection, new or from the pool, in milliseconds. */
   readonly connectTimeoutMs: number;
-  /** The maximum duration of one statement, in milliseconds. The client waits 1 s longer, then closes the connection. */
+  /** The maximum duration of one statement, in milliseconds. A connection without an answer for 1 s longer is closed. */
   readonly statementTimeoutMs: number;
   /**
    * Whether statements are prepared once on each connection. It must be false behind a pooler that shares connections
@@ -60,15 +61,17 @@ export function openDatabase(options: DatabaseOptions) {
     max: options.poolSize,
     application_name: options.applicationName,
     connectionTimeoutMillis: options.connectTimeoutMs,
-    // By default node-postgres waits forever, and so does Prisma.
     statement_timeout: options.statementTimeoutMs,
-    query_timeout: options.statementTimeoutMs + 1000,
     idle_in_transaction_session_timeout: options.statementTimeoutMs,
     keepAlive: true,
     pipeline: true,
-    onConnect: (client): unknown =>
-      preparedStatements ? Promise.all([useUtc(client), prepareToAct(client)]) : useUtc(client),
+    onConnect(client): unknown {
+      watch(client);
+      return preparedStatements ? Promise.all([useUtc(client), prepareToAct(client)]) : useUtc(client);
+    },
   });
+  // By default node-postgres waits forever, and so does Prisma.
+  const watch = closeUnanswered(pool, options.statementTimeoutMs + 1000);
   // An idle connection that breaks concerns no query: the pool replaces it. Prisma's adapter would stop listening when
   // it disconnects, while the pool's connections are still open.
   pool.on('error', () => undefined);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -384,6 +385,15 @@ describe('an outage is', () => {
       mode = 'pass';
       await database.ping();
       await database.ping();
+    });
+
+    test('but not a connection that is idle for longer', async () => {
+      mode = 'pass';
+      await using database = throughProxy();
+      const backend = () => database.select<{ pid: number }>(Prisma.sql`SELECT pg_backend_pid() AS pid`);
+      const before = await backend();
+      await sleep(1_500);
+      expect(await backend()).toEqual(before);
     });
 
     test('with no response to a new connection', async () => {
