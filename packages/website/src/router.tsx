@@ -78,6 +78,7 @@ const leads = createRoute({
 const campaigns = createRoute({
   getParentRoute: () => console,
   path: '/campaigns',
+  validateSearch: searches.campaigns,
   component: lazyPage(async () => (await import('./pages/campaigns/campaigns-page.tsx')).CampaignsPage),
 });
 const campaign = createRoute({

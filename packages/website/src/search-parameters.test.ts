@@ -31,6 +31,7 @@ test.for<[page: keyof typeof searches, query: string]>([
   ['leads', 'sort=country'],
   ['leads', 'sort=s1'],
   ['statements', 'range=zzz&user=zzz&campaignCode='],
+  ['campaigns', 'user=zzz'],
   ['payments', 'user=zzz'],
   ['deliveries', 'state=toString&statusCode=600&leadId=x&from=2026-02-30T00:00Z&to=2026-01-31'],
   ['developers', 'tab=true'],

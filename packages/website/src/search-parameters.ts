@@ -28,12 +28,15 @@ const texts = <Name extends string>(...names: readonly Name[]) =>
     return found;
   });
 
+const ofUser = only(({ user }): { user?: string } => (isUuid(user) ? { user } : {}));
+
 /** The readers of the parameters of each page. They drop unknown parameters and invalid values. */
 export const searches = {
   overview: only(readOverviewSearch),
   leads: only(readLeadSearch),
   statements: only(readStatementSearch),
-  payments: only(({ user }): { user?: string } => (isUuid(user) ? { user } : {})),
+  campaigns: ofUser,
+  payments: ofUser,
   deliveries: only(readDeliverySearch),
   developers: texts('tab', 'key', 'status', 'service'),
   profile: texts('tab'),

@@ -254,9 +254,15 @@ test('the table of campaigns shows figures and warnings, sorts and searches, and
   await expect.poll(order).toEqual(['BUSY']);
   expect((await cells('BUSY')).slice(0, 3)).toEqual(['2', '50%', '2']);
   await expectGoodEverywhere(page, 'campaigns-of-publisher');
+  // The filter is in the address.
+  await page.reload();
+  await expect.poll(order).toEqual(['BUSY']);
+  const chosen = page.getByRole('combobox', { name: 'Publisher' });
+  await expect.poll(() => chosen.inputValue()).toContain(publisher.email);
   await page.getByRole('searchbox', { name: 'Search by name or code' }).fill('quiet');
   await page.getByRole('button', { name: 'Clear the filters' }).click();
   await expect.poll(order).toContain('QUIET');
+  expect(new URL(page.url()).search).toBe('');
 
   await page.getByRole('link', { name: 'BUSY' }).click();
   await page.getByRole('heading', { level: 1, name: 'BUSY' }).waitFor();

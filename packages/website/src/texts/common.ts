@@ -59,6 +59,7 @@ export const common = {
     failing: 'disabled, because no request had succeeded for 3 days.',
     receiver: 'disabled, because its receiver wants no more requests.',
   },
+  formerMember: (id: string) => `Former member ${id.slice(0, 8)}…`,
   browserOn: (browser: string, system: string) => `${browser} on ${system}`,
   unknownBrowser: 'A program',
   unknownSystem: 'an unknown system',

@@ -8,7 +8,6 @@ export const payments = {
   ownLead: 'The payments to you, with their leads.',
   publisher: 'Publisher',
   allPublishers: 'All publishers',
-  formerMember: (id: string) => `Former member ${id.slice(0, 8)}…`,
   empty: 'No payments yet. The page Statements shows what is payable, and marks it as paid.',
   emptyOfPublisher: 'No payments to this publisher.',
   ownEmpty: 'No payments to you yet. The page Statements shows what is payable.',

@@ -15,7 +15,6 @@ export const statements = {
   leads: 'Leads',
   amount: 'Amount',
   noPayout: 'No payout',
-  leftPublisher: (id: string) => `Former member ${id.slice(0, 8)}…`,
   more: (hidden: number) => `Show more publishers (${hidden})`,
   empty: 'No leads in these days. Choose a longer range.',
 } as const;

@@ -8,6 +8,7 @@ import {
   useQueryClient,
   useSuspenseQuery,
 } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { type ComponentProps, useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { dismissLandingPage, landingPagesQuery, mapLandingPage } from '../../api/campaigns.ts';
@@ -23,7 +24,7 @@ import { EmptyState } from '../../shell/empty-state.tsx';
 import { IconPlus, IconSearch } from '../../shell/icons.tsx';
 import { LazyConfirmDialog } from '../../shell/lazy-confirm-dialog.tsx';
 import { lazyDialog } from '../../shell/lazy-part.tsx';
-import { memberOption } from '../../shell/member-options.ts';
+import { memberOptions } from '../../shell/member-options.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { ErrorNotice, PendingPage, QueryState } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
@@ -35,6 +36,8 @@ const t = texts.campaigns;
 const NewCampaignDialog = lazyDialog(
   async () => (await import('./new-campaign-dialog.tsx')).NewCampaignDialog,
 );
+
+const route = getRouteApi('/console/campaigns');
 
 export function CampaignsPage() {
   const queryClient = useQueryClient();
@@ -149,8 +152,17 @@ function Campaigns({
   showsArchived: boolean;
   onShowArchived: () => void;
 }) {
+  const given = route.useSearch().user;
+  const navigate = route.useNavigate();
   const [search, setSearch] = useState('');
-  const [user, setUser] = useState<string>();
+  const hasFilters = campaigns.length > 1;
+  const user = hasFilters && props.isManaging ? given : undefined;
+  const setUser = (changed: string | undefined) =>
+    void navigate({
+      search: changed === undefined ? {} : { user: changed },
+      replace: true,
+      resetScroll: false,
+    });
   const { data: members = [] } = useQuery({ ...membersQuery, enabled: props.isManaging });
   const ofUser = useQuery({ ...campaignFiguresOfQuery(user ?? ''), enabled: user !== undefined });
   const searched = search.trim().toLowerCase();
@@ -162,7 +174,7 @@ function Campaigns({
   );
   return (
     <>
-      {campaigns.length > 1 && (
+      {hasFilters && (
         <Group gap="xs">
           <TextInput
             type="search"
@@ -184,7 +196,7 @@ function Campaigns({
               maw={360}
               value={user ?? null}
               onChange={(value) => setUser(value ?? undefined)}
-              data={members.map(memberOption)}
+              data={memberOptions(members, user)}
             />
           )}
         </Group>

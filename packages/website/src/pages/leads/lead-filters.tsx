@@ -10,7 +10,7 @@ import { campaignOption } from '../../shell/campaign-option.ts';
 import { DateInput } from '../../shell/date-input.tsx';
 import { IconFilter, IconSearch, IconX } from '../../shell/icons.tsx';
 import { fieldOf, isInternal } from '@leads/core/lead/sort-fields';
-import { assigneeOptions, memberOption } from '../../shell/member-options.ts';
+import { assigneeOptions, memberOptions } from '../../shell/member-options.ts';
 import { formatDay } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
 import {
@@ -291,7 +291,7 @@ function MoreFilters({ filters, onChange, isManager }: FiltersProps) {
           comboboxProps={{ withinPortal: false }}
           value={filters.user ?? null}
           onChange={(value) => onChange({ user: value ?? undefined })}
-          data={members.map(memberOption)}
+          data={memberOptions(members, filters.user)}
         />
       )}
       {isManager && (

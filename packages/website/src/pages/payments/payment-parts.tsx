@@ -10,6 +10,7 @@ import { formatMoney } from '../../shell/money.ts';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { formatDay } from '../../shell/time.ts';
+import { common } from '../../texts/index.ts';
 import { payments as t } from '../../texts/payments.ts';
 import { formatNumber } from '../overview/figures.ts';
 import { followPayment } from './follow-payment.ts';
@@ -40,7 +41,7 @@ export function usePeople() {
     isManaging,
     members,
     nameOf: (userId: string) =>
-      members.find((member) => member.userId === userId)?.name ?? t.formerMember(userId),
+      members.find((member) => member.userId === userId)?.name ?? common.formerMember(userId),
   };
 }
 

@@ -4,7 +4,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { paymentsQuery } from '../../api/payments.ts';
 import { EmptyState } from '../../shell/empty-state.tsx';
 import { ButtonLink } from '../../shell/links.tsx';
-import { memberOption } from '../../shell/member-options.ts';
+import { memberOptions } from '../../shell/member-options.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList } from '../../shell/record-row.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
@@ -21,10 +21,6 @@ export function PaymentsPage() {
   const { isManaging, members } = people;
   const show = (shown: string | undefined) =>
     void navigate({ search: shown === undefined ? {} : { user: shown }, replace: true, resetScroll: false });
-  const options = members.map(memberOption);
-  if (user !== undefined && !members.some(({ userId }) => userId === user)) {
-    options.push({ value: user, label: t.formerMember(user) });
-  }
   return (
     <>
       <PageHeading title={t.title} />
@@ -36,7 +32,7 @@ export function PaymentsPage() {
           <Select
             label={t.publisher}
             placeholder={t.allPublishers}
-            data={options}
+            data={memberOptions(members, user)}
             value={user ?? null}
             onChange={(value) => show(value ?? undefined)}
             clearable

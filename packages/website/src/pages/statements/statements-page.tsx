@@ -13,7 +13,7 @@ import { download } from '../../shell/download.ts';
 import { EmptyState } from '../../shell/empty-state.tsx';
 import { IconDownload } from '../../shell/icons.tsx';
 import { lazyDialog } from '../../shell/lazy-part.tsx';
-import { memberOption } from '../../shell/member-options.ts';
+import { memberOptions } from '../../shell/member-options.ts';
 import { formatMoney } from '../../shell/money.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
@@ -124,15 +124,11 @@ function PublisherSelect({
   onChange: (userId: string | null) => void;
 }) {
   const { data: members = [] } = useQuery(membersQuery);
-  const options = members.map(memberOption);
-  if (user !== undefined && !members.some(({ userId }) => userId === user)) {
-    options.push({ value: user, label: t.leftPublisher(user) });
-  }
   return (
     <Select
       label={t.publisher}
       placeholder={t.allPublishers}
-      data={options}
+      data={memberOptions(members, user)}
       value={user ?? null}
       onChange={onChange}
       clearable
@@ -184,23 +180,25 @@ function Publishers({
   return (
     <Stack>
       <StatementTotals totals={totals} />
-      {publishers.slice(0, count).map(({ userId, name = t.leftPublisher(userId), items, totals: own }) => (
-        <Paper key={userId} component="section" withBorder p="md" aria-label={name} miw={0}>
-          <Group justify="space-between" gap="xs" mb="xs">
-            <Title order={2} size="h4" style={{ overflowWrap: 'anywhere' }}>
-              {name}
-            </Title>
-            {onPay !== undefined && (
-              <PayButtons
-                totals={own}
-                publisher={name}
-                onPay={(sum) => onPay({ userId, publisher: name, ...sum })}
-              />
-            )}
-          </Group>
-          <StatementItems label={name} items={items} />
-        </Paper>
-      ))}
+      {publishers
+        .slice(0, count)
+        .map(({ userId, name = common.formerMember(userId), items, totals: own }) => (
+          <Paper key={userId} component="section" withBorder p="md" aria-label={name} miw={0}>
+            <Group justify="space-between" gap="xs" mb="xs">
+              <Title order={2} size="h4" style={{ overflowWrap: 'anywhere' }}>
+                {name}
+              </Title>
+              {onPay !== undefined && (
+                <PayButtons
+                  totals={own}
+                  publisher={name}
+                  onPay={(sum) => onPay({ userId, publisher: name, ...sum })}
+                />
+              )}
+            </Group>
+            <StatementItems label={name} items={items} />
+          </Paper>
+        ))}
       {hidden > 0 && (
         <Button variant="default" onClick={() => setCount(count + pageSize)}>
           {t.more(hidden)}
