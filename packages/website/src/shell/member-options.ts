@@ -7,7 +7,7 @@ export const memberOption = ({ userId, name, email }: MemberView) => ({
   label: `${name} (${email})`,
 });
 
-/** Returns the options of a select of members, also for a chosen user who is no member any more. */
+/** Returns the options of a select of members, also for a chosen user that has left the workspace. */
 export function memberOptions(members: readonly MemberView[], user: string | undefined) {
   const options = members.map(memberOption);
   // A workspace has an owner at least, so the members are not loaded yet if there are none.
