@@ -36,7 +36,7 @@ const t = texts.common;
 // No page shows a notification before it has shown its data.
 const Notifications = lazyPart(
   async () => (await import('./notifications.tsx')).Notifications,
-  (failure) => showAbovePage(failure, {}),
+  showAbovePage,
 );
 const NoWorkspace = lazyPart(async () => (await import('./no-workspace.tsx')).NoWorkspace);
 
