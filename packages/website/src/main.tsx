@@ -9,6 +9,7 @@ import { configureClient } from './api/client.ts';
 import { reportError, reportUncaughtErrors } from './report-errors.ts';
 import { createAppRouter } from './router.tsx';
 import { askForIdentity } from './shell/identity-question.ts';
+import { keepEscapeInDialogs } from './shell/keep-escape.ts';
 import { returnFocusToEnabled } from './shell/return-focus.ts';
 import { reloadForLostWorkspace } from './shell/workspace-reload.ts';
 import { readableColors, theme } from './theme.ts';
@@ -16,6 +17,7 @@ import './website.css';
 
 reportUncaughtErrors();
 returnFocusToEnabled();
+keepEscapeInDialogs();
 
 // The default scheduler renders query results after a timer. A dialog could then close and a notification could report
 // a change while the list still shows the old rows. Microtasks render the results first.

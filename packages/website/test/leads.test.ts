@@ -1521,6 +1521,31 @@ describe('a queue', () => {
     await page.unroute('**/api/console/order/leads?*updatedSince*');
   });
 
+  test('keeps the focus in a dialog while the next lead loads, so that Escape closes the dialog only', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    const [first = '', second = ''] = await addLeads(workspace, member, 3);
+    const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
+    const next = await hold(page, new RegExp(`/order/leads/${second}$`));
+    await page.goto('/leads?status=OnHold');
+    await rowOf(page, 'Person 0000').getByRole('link').click();
+    await panel.getByRole('heading', { level: 2, name: 'Person 0000' }).waitFor();
+    await page.route('**/api/console/order/leads?*updatedSince*', (route) => route.abort());
+    await website.fixture.sql(`UPDATE lead SET status = 'Approved' WHERE id = $1`, [first]);
+
+    await page.keyboard.press('a');
+    const refusal = page.getByRole('dialog', { name: '1 lead could not be changed' });
+    await refusal.getByRole('button').and(page.locator(':focus')).waitFor();
+    next.release();
+    await panel.getByRole('heading', { level: 2, name: 'Person 0001' }).waitFor();
+    await refusal.getByRole('button').and(page.locator(':focus')).waitFor();
+    // Escape can be earlier than the focus in the dialog.
+    await panel.focus();
+    await page.keyboard.press('Escape');
+    await refusal.waitFor({ state: 'detached' });
+    await panel.and(page.locator(':focus')).waitFor();
+    expect(await panel.getByRole('heading', { level: 2 }).textContent()).toBe('Person 0001');
+  });
+
   test('of two operators shows each the open lead of the other, and refuses a key on a lead that the other has changed meanwhile', async () => {
     const ann = await website.openSignedIn({ role: 'manager' });
     const bob = await website.openSignedIn({ role: 'manager', workspace: ann.workspace });

@@ -118,8 +118,7 @@ export function LeadPanel(props: PanelProps) {
     for (const key of earlyKeys.take()) handleKey(key, findChosen());
   });
   useEffect(() => {
-    if (panel.current?.contains(document.activeElement) !== true)
-      panel.current?.focus({ preventScroll: true });
+    if (panel.current?.contains(document.activeElement) !== true) takeFocus(panel.current);
     takeKeys();
   }, []);
 
@@ -272,7 +271,7 @@ function Detail({ found, me, statusChanges, onOpen, hrefOf }: PanelProps & { fou
       ? t.you
       : (members.find((member) => member.userId === userId)?.name ?? `${userId.slice(0, 8)}…`);
   // The name of each lead is announced as it opens.
-  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  useEffect(() => takeFocus(heading.current), []);
   return (
     <Stack gap="lg">
       <Stack gap="xs">
@@ -364,6 +363,12 @@ function Detail({ found, me, statusChanges, onOpen, hrefOf }: PanelProps & { fou
       </Section>
     </Stack>
   );
+}
+
+/** Focuses a part of the panel, unless the user is in a dialog above the page. */
+function takeFocus(part: HTMLElement | null): void {
+  if (document.activeElement?.closest('[aria-modal="true"]')) return;
+  part?.focus({ preventScroll: true });
 }
 
 const keyOf = (status: LeadStatus) => Object.keys(statusKeys).find((key) => statusKeys[key] === status);
