@@ -1546,6 +1546,45 @@ describe('a queue', () => {
     expect(await panel.getByRole('heading', { level: 2 }).textContent()).toBe('Person 0001');
   });
 
+  test('sends no change from a status that an earlier request for changes has returned late', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    const [id = ''] = await addLeads(workspace, member, 2);
+    await page.goto('/leads');
+    await rowOf(page, 'Person 0000').waitFor();
+    let isRead = false;
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((done) => {
+      release = done;
+    });
+    await page.route('**/api/console/order/leads?*updatedSince*', async (route) => {
+      // The page gets no later version.
+      if (isRead) return route.abort();
+      const response = await route.fetch();
+      const leads = (await response.json()) as readonly { id: string; status?: string }[];
+      if (leads.some((lead) => lead.id === id && lead.status === 'Approved')) {
+        isRead = true;
+        await released;
+      }
+      return route.fulfill({ response });
+    });
+    await grid(page).focus();
+    await page.keyboard.press('a');
+    await notice(page, '1 lead marked as Approved').waitFor();
+    await expect.poll(() => isRead).toBe(true);
+    await page.keyboard.press('u');
+    await notice(page, 'Undone for 1 lead').waitFor();
+    const answered = page.waitForResponse(/updatedSince/);
+    release();
+    await (await answered).finished();
+    // The page has handled the response by the second frame.
+    await page.evaluate(
+      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+    );
+    await page.keyboard.press('a');
+    await notice(page, '1 lead marked as Approved').waitFor();
+    expect(await storedOf(id)).toEqual({ status: 'Approved', changes: ['Approved', 'OnHold', 'Approved'] });
+  });
+
   test('of two operators shows each the open lead of the other, and refuses a key on a lead that the other has changed meanwhile', async () => {
     const ann = await website.openSignedIn({ role: 'manager' });
     const bob = await website.openSignedIn({ role: 'manager', workspace: ann.workspace });

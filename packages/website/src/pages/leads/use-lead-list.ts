@@ -191,15 +191,18 @@ interface Changes {
 
 /**
  * Polls for changed leads while the page is visible. It requests all changes, because a lead that no longer matches the
- * filters is missing among those that match. It requests those that match only if there are changes.
+ * filters is missing among those that match. It requests those that match only if there are changes. `pollNow` requests
+ * them at once, after a change of the given leads by this page.
  */
 function useChanges(
   filters: LeadFilters,
   fromMs: number | undefined,
   onChanges: (changes: Changes) => void,
-): { isFailing: boolean; pollNow: () => void } {
+): { isFailing: boolean; pollNow: (changed?: readonly Lead[]) => void } {
   const [isFailing, setFailing] = useState(false);
   const pollNow = useRef<() => void>(undefined);
+  /** The times of the responses to the changes that this page has made, by the ids of the leads. */
+  const changedMs = useRef(new Map<string, number>());
   const key = JSON.stringify(filters);
   const handleChanges = useEffectEvent(onChanges);
 
@@ -213,17 +216,23 @@ function useChanges(
     let handled = new Map<string, string>();
     const request = async () => {
       const from = sinceMs - overlapMs;
+      const startedMs = performance.now();
       const changed = await listChanges(hasConditions ? {} : conditions, from, end.signal);
       const isHandled = ({ id, updatedAt }: Lead) => handled.get(id) === updatedAt;
+      const isNew = !changed.leads.every(isHandled);
+      const matching = isNew && hasConditions ? await listChanges(conditions, from, end.signal) : changed;
+      // A response can be older than a change that this page has made meanwhile. The next one has the changed lead.
+      const isCurrent = ({ id }: Lead) => (changedMs.current.get(id) ?? 0) <= startedMs;
+      const current = changed.leads.filter(isCurrent);
       const last = changed.leads.at(-1);
-      if (!changed.leads.every(isHandled)) {
+      if (isNew) {
         handleChanges({
-          changed: changed.leads,
-          matching: hasConditions ? await listChanges(conditions, from, end.signal) : changed,
+          changed: current,
+          matching: { ...matching, leads: matching.leads.filter(isCurrent) },
           isComplete: changed.cursor === undefined || last === undefined || isHandled(last),
         });
       }
-      handled = new Map(changed.leads.map(({ id, updatedAt }) => [id, updatedAt]));
+      handled = new Map(current.map(({ id, updatedAt }) => [id, updatedAt]));
       sinceMs = changed.answeredAt;
     };
     // A hidden page does not poll. It polls as soon as it becomes visible again.
@@ -242,7 +251,13 @@ function useChanges(
     };
   }, [key, fromMs]);
 
-  return { isFailing, pollNow: useCallback(() => pollNow.current?.(), []) };
+  return {
+    isFailing,
+    pollNow: useCallback((changed = []) => {
+      for (const { id } of changed) changedMs.current.set(id, performance.now());
+      pollNow.current?.();
+    }, []),
+  };
 }
 
 /**

@@ -79,8 +79,11 @@ export interface StatusChanges {
   readonly dialogs: ReactNode;
 }
 
-/** @param onChanged called after each change, also after a rejected one. */
-export function useStatusChanges(role: MemberRole, onChanged: () => void): StatusChanges {
+/** @param onChanged called after each change with the changed leads, also after a rejected one. */
+export function useStatusChanges(
+  role: MemberRole,
+  onChanged: (changed: readonly Lead[]) => void,
+): StatusChanges {
   const queryClient = useQueryClient();
   const [prompt, setPrompt] = useState<
     Change & Pick<Requested, 'onSent'> & { for: 'reason' | 'confirmation' }
@@ -125,18 +128,17 @@ export function useStatusChanges(role: MemberRole, onChanged: () => void): Statu
   const report = (leads: readonly Lead[], results: readonly StatusResult[]): readonly Lead[] => {
     const outcome = new Map(results.map((result) => [result.id, result]));
     const isChanged = ({ id }: Lead) => outcome.get(id)?.success === true;
-    for (const { id } of leads.filter(isChanged)) {
-      void queryClient.invalidateQueries({ queryKey: ['lead', id] });
-    }
+    const changed = leads.filter(isChanged);
+    for (const { id } of changed) void queryClient.invalidateQueries({ queryKey: ['lead', id] });
     invalidateCounts(queryClient);
-    onChanged();
+    onChanged(changed);
     const refused = leads.filter((lead) => !isChanged(lead));
     if (refused.length > 0) {
       setRefusals(refused.map((lead) => refusalOf(lead, outcome.get(lead.id))));
       if (refused.length > maxRefreshed) void queryClient.refetchQueries({ queryKey: ['leads', 'list'] });
       else for (const { id } of refused) void refreshListed(queryClient, id);
     }
-    return leads.filter(isChanged);
+    return changed;
   };
 
   /** Sends a change. @returns the changed leads. */
