@@ -42,8 +42,7 @@ export function prepareToAct(client: pg.ClientBase): Promise<unknown> {
 }
 
 /**
- * Sets the acting workspace of a transaction that has begun, until its end. Named statements that follow are planned once on
- * each connection.
+ * Sets the acting workspace of a transaction that has begun, until its end.
  *
  * @param isPrepared whether {@link prepareToAct} has run on the connection.
  */
@@ -52,7 +51,7 @@ export async function actInTransaction(
   workspaceId: string,
   { isPrepared }: Pick<ActingOptions, 'isPrepared'>,
 ): Promise<void> {
-  const { name, text } = acts.planningOnce;
+  const { name, text } = acts.plain;
   await client.query({ ...(isPrepared && { name }), text, values: [workspaceId] });
 }
 

@@ -159,12 +159,12 @@ export function openDatabase(options: DatabaseOptions) {
     ): Promise<(string | null)[][]> =>
       run<(string | null)[]>({ text, values, rowMode: 'array', types: unparsed }, statementOptions),
     /**
-     * Runs the statements of `work` in one transaction, without Prisma: Postgres plans named statements once on each
-     * connection. The transaction of Prisma has them planned anew each time.
+     * Runs the statements of `work` in one transaction, without Prisma. Postgres plans named statements, and those of the
+     * functions that they call, once on each connection. The transaction of Prisma has them planned anew each time.
      */
     selectInTransaction: <Result>(work: (tx: StatementsOfTransaction) => Promise<Result>): Promise<Result> =>
       onConnection(async (client) => {
-        await client.query('BEGIN');
+        await client.query('BEGIN; SET LOCAL plan_cache_mode = force_generic_plan');
         try {
           const result = await work({
             act: (workspaceId) => actInTransaction(client, workspaceId, { isPrepared: preparedStatements }),
@@ -237,7 +237,7 @@ export function openDatabase(options: DatabaseOptions) {
 
 /** The statements of a transaction without Prisma. */
 export interface StatementsOfTransaction {
-  /** Sets the acting workspace of the statements that follow. Postgres keeps one plan of each of them for all values. */
+  /** Sets the acting workspace of the statements that follow. */
   act(workspaceId: string): Promise<void>;
   select<Row extends pg.QueryResultRow>(
     text: string,

@@ -386,6 +386,20 @@ test('the publication of an event looks up its lead only', async () => {
   expect(readsAll, text).toBe(false);
 });
 
+test('due leads are found by the index of approvals, by one plan for any number of leads', async () => {
+  await database.query(`
+    BEGIN;
+    SET LOCAL plan_cache_mode = force_generic_plan;
+    SET LOCAL auto_explain.log_nested_statements = on;
+    UPDATE lead SET approve_at = now() WHERE id IN (SELECT id FROM lead WHERE status = 'OnHold' LIMIT 20)`);
+  const { readsAll, text } = await explainStatements((explained) =>
+    explained.select({ text: 'SELECT FROM take_due_leads(25)', values: [] }),
+  );
+  await database.query('ROLLBACK');
+  expect(text).toContain('lead_by_approval_idx');
+  expect(readsAll, text).toBe(false);
+});
+
 /** The queries of the store: a page of 100 leads plus one, a page of an export, a count. */
 const questions = {
   page: (store: LeadStore, selection: LeadSelection, after?: LeadPosition) =>

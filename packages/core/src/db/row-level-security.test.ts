@@ -638,6 +638,15 @@ test.each([
   }
 });
 
+test('Postgres plans the search for due leads once on each connection', async () => {
+  for (let run = 1; run <= 2; run++) await createHoldTimerStore(crm).approveDue(9);
+  const plans = await crm.select({
+    text: `SELECT custom_plans::int AS "customPlans" FROM pg_prepared_statements WHERE name = 'take_due_leads'`,
+    values: [],
+  });
+  expect(plans).toEqual([{ customPlans: 0 }]);
+});
+
 test('the view lead_of_workspace has all columns of the table lead', async () => {
   const columnsOf = (table: string) =>
     database.query(
