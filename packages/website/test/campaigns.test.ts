@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { choose as chooseByKeyboard, expectFocusOn, press } from './by-keyboard.ts';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
-import { type Website, openWebsite, screenshot } from './website.ts';
+import { hold, type Website, openWebsite, screenshot } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -70,11 +70,14 @@ test('managers create, edit, pause and archive campaigns, set payouts and hold t
   await settings.getByLabel('Duplicate window').first().click();
   await page.getByRole('option', { name: 'Another number of days...' }).click();
   await settings.getByLabel('Days').fill('45');
+  const answer = await hold(page, /\/campaigns\/[0-9a-f-]+$/, 'PATCH');
   await settings.getByRole('button', { name: 'Save' }).click();
+  // An entry during the request stays.
+  await settings.getByLabel('Amount').fill('12,50');
+  answer.release();
   await page.getByText('Within 45 days').waitFor();
   await page.getByRole('heading', { level: 1, name: 'Spring offers' }).waitFor();
 
-  await settings.getByLabel('Amount').fill('12,50');
   await settings.getByRole('button', { name: 'Save' }).click();
   await settings.getByText('Must be a decimal number such as "12.5"').waitFor();
   await settings.getByLabel('Amount').fill('12.50');

@@ -1066,6 +1066,37 @@ describe('a status change', () => {
 });
 
 describe('the lead detail', () => {
+  test('keeps what the user enters while a note and an edit are stored', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    const [id = ''] = await addLeads(workspace, member, 1);
+    await page.goto(`/leads?lead=${id}`);
+    const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
+    await openEdit(panel);
+    const [note, city, region] = ['New note', 'City', 'Region'].map((label) => panel.getByLabel(label));
+    if (!note || !city || !region) throw new Error('A field is missing');
+
+    const storedNote = await hold(page, /\/notes$/, 'POST');
+    await note.fill('Call after six');
+    await note.press('Control+Enter');
+    await note.fill('Speaks French');
+    await city.fill('London');
+    storedNote.release();
+    await panel.getByRole('list', { name: 'Notes' }).getByText('Call after six').waitFor();
+    expect(await note.inputValue()).toBe('Speaks French');
+    expect(await city.evaluate((field) => document.activeElement === field)).toBe(true);
+
+    const storedEdit = await hold(page, new RegExp(`/order/leads/${id}$`), 'PATCH');
+    await city.press('Enter');
+    await region.fill('Kent');
+    storedEdit.release();
+    await notice(page, 'Saved').waitFor();
+    expect([await city.inputValue(), await region.inputValue()]).toEqual(['London', 'Kent']);
+    await region.press('Enter');
+    await expect
+      .poll(() => website.fixture.sql('SELECT city, region FROM lead WHERE id = $1', [id]))
+      .toEqual([{ city: 'London', region: 'Kent' }]);
+  });
+
   test('asks before it discards edits', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     await addLeads(workspace, member, 2);

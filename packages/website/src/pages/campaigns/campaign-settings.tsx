@@ -40,8 +40,8 @@ export function CampaignSettings({ campaign }: { campaign: CampaignView }) {
       });
     },
     async onSuccess(_answer, values) {
-      form.setInitialValues(values);
-      form.reset();
+      // What the user has changed during the request stays.
+      form.resetDirty(values);
       notifications.show({ message: t.saved });
       await queryClient.invalidateQueries({ queryKey: campaignsQuery.queryKey });
     },

@@ -34,9 +34,10 @@ export function PublisherPayouts({ campaign: { id, payout } }: { campaign: Campa
   const save = useMutation({
     mutationFn: ({ userId, payout: { amount, currency } }: typeof form.values) =>
       setPublisherPayout(id, userId ?? '', { amount: amount.trim(), currency }),
-    async onSuccess(_answer, { userId }) {
-      notifications.show({ message: t.ownPayoutSet(nameOf(userId ?? '')) });
-      form.reset();
+    async onSuccess(_answer, values) {
+      notifications.show({ message: t.ownPayoutSet(nameOf(values.userId ?? '')) });
+      // The user may have started the next entry during the request.
+      if (form.getValues() === values) form.reset();
       await refresh();
     },
     onError: (failure) => form.setErrors(fieldErrorsOf(failure)),

@@ -106,11 +106,14 @@ function ContactForm({
         return editLead({ id, etag: now.etag, patch });
       }
     },
-    onSuccess(version) {
+    onSuccess(version, patch) {
       queryClient.setQueryData(leadQuery(id).queryKey, version);
       void queryClient.invalidateQueries({ queryKey: leadHistoryQuery(id).queryKey });
       updateListed(queryClient, (lead) => (lead.id === id ? version.lead : lead));
-      change({});
+      // The edits that the user has made during the request stay.
+      setHeld(version);
+      const left = Object.entries(edits).filter(([name, value]) => value !== patch[name as ContactField]);
+      change(Object.fromEntries(left));
       notifications.show({ message: t.saved });
     },
     onError: (error) => setFaults(fieldErrorsOf(error)),

@@ -18,26 +18,33 @@ export function LeadNotes({ id }: { id: string }) {
   const notes = useQuery(leadNotesQuery(id));
   const [text, setText] = useState('');
   const [replyTo, setReplyTo] = useState<LeadNote>();
+  const form = useRef<HTMLFormElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   useUnsaved('note', text.trim() !== '');
   const add = useMutation({
-    mutationFn: () =>
-      addNote(id, { text: text.trim(), ...(replyTo !== undefined && { parentId: replyTo.id }) }),
-    onSuccess() {
-      setText('');
-      setReplyTo(undefined);
-      field.current?.focus();
+    mutationFn: (sent: { text: string; replyTo: LeadNote | undefined }) =>
+      addNote(id, {
+        text: sent.text.trim(),
+        ...(sent.replyTo !== undefined && { parentId: sent.replyTo.id }),
+      }),
+    onSuccess(_note, sent) {
+      // The user may have started the next note, or have left the form.
+      setText((now) => (now === sent.text ? '' : now));
+      setReplyTo((now) => (now === sent.replyTo ? undefined : now));
+      const { activeElement } = document;
+      if (activeElement === document.body || form.current?.contains(activeElement)) field.current?.focus();
       // The note is an entry of the history, and the lead has a new version. The next note need not wait for either.
       void queryClient.invalidateQueries({ queryKey: leadQuery(id).queryKey });
     },
   });
   const submit = () => {
-    if (text.trim() !== '' && !add.isPending) add.mutate();
+    if (text.trim() !== '' && !add.isPending) add.mutate({ text, replyTo });
   };
   const all = notes.data ?? [];
   return (
     <Section title={t.notes}>
       <form
+        ref={form}
         onSubmit={(event) => {
           event.preventDefault();
           submit();
