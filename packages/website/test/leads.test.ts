@@ -1095,6 +1095,16 @@ describe('the lead detail', () => {
     await expect
       .poll(() => website.fixture.sql('SELECT city, region FROM lead WHERE id = $1', [id]))
       .toEqual([{ city: 'London', region: 'Kent' }]);
+
+    const callback = panel.getByLabel('Call-back');
+    const storedTime = await hold(page, new RegExp(`/order/leads/${id}$`), 'PATCH');
+    await callback.fill('2027-01-05T10:00');
+    await callback.press('Enter');
+    await callback.fill('2027-01-06T11:00');
+    await panel.locator('button[data-loading]').waitFor();
+    storedTime.release();
+    await panel.locator('button[data-loading]').waitFor({ state: 'detached' });
+    expect(await callback.inputValue()).toBe('2027-01-06T11:00');
   });
 
   test('asks before it discards edits', async () => {

@@ -18,15 +18,17 @@ export function LeadWork({ found, members }: { found: LeadVersion; members: read
   const stored = lead.callbackAt === undefined ? '' : toLocal(new Date(lead.callbackAt));
   const isUnsaved = draft !== undefined && draft !== stored;
   useUnsaved('callback', isUnsaved);
-  const save = useLeadEdit(lead.id, ({ callbackAt }) => callbackAt !== undefined && setDraft(undefined));
+  const save = useLeadEdit(lead.id, ({ callbackAt }) => {
+    // The user may have changed the time during the request.
+    setDraft((now) => (now !== undefined && isoOf(now) === callbackAt ? undefined : now));
+  });
   const options = assigneeOptions(members);
   const { assigneeId = '' } = lead;
   if (assigneeId !== '' && !options.some(({ value }) => value === assigneeId)) {
     options.push({ value: assigneeId, label: `${assigneeId.slice(0, 8)}…` });
   }
   const isAssigning = save.isPending && save.variables.assigneeId !== undefined;
-  const saveCallback = (value: string) =>
-    save.mutate({ callbackAt: value === '' ? '' : new Date(value).toISOString() });
+  const saveCallback = (value: string) => save.mutate({ callbackAt: isoOf(value) });
   return (
     <Section title={t.work}>
       <NativeSelect
@@ -75,3 +77,6 @@ export function LeadWork({ found, members }: { found: LeadVersion; members: read
     </Section>
   );
 }
+
+/** Returns a local time as one in UTC; an empty text for none. */
+const isoOf = (local: string) => (local === '' ? '' : new Date(local).toISOString());
