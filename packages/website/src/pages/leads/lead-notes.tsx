@@ -31,8 +31,9 @@ export function LeadNotes({ id }: { id: string }) {
       // The user may have started the next note, or have left the form.
       setText((now) => (now === sent.text ? '' : now));
       setReplyTo((now) => (now === sent.replyTo ? undefined : now));
-      const { activeElement } = document;
-      if (activeElement === document.body || form.current?.contains(activeElement)) field.current?.focus();
+      const { activeElement: focused } = document;
+      // The button loses the focus to the panel or to the page when its request disables it.
+      if (form.current?.contains(focused) || focused?.contains(form.current)) field.current?.focus();
       // The note is an entry of the history, and the lead has a new version. The next note need not wait for either.
       void queryClient.invalidateQueries({ queryKey: leadQuery(id).queryKey });
     },
