@@ -236,14 +236,7 @@ describe('the lead list', () => {
     await box('Person 0003').check();
     await selection(1).waitFor();
 
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await page.route(/order\/leads\?.*q=/, async (route) => {
-      await held;
-      await route.continue();
-    });
+    const searched = await hold(page, /order\/leads\?.*q=/);
     await page.keyboard.press('/');
     await page.keyboard.type('person');
     await page.keyboard.press('Enter');
@@ -253,7 +246,7 @@ describe('the lead list', () => {
     await box('Person 0001').check();
     await selection(2).waitFor();
     const answered = page.waitForResponse((answer) => /q=person/.test(answer.url()) && answer.ok());
-    release();
+    searched.release();
     await answered;
     await page.locator('[aria-busy="false"]').getByRole('grid').waitFor();
     await selection(2).waitFor();
