@@ -6,6 +6,7 @@ import { readLeadSearch } from '../pages/leads/lead-search.ts';
 import * as texts from '../texts/index.ts';
 import { IconSearch } from './icons.tsx';
 import { lazyDialog } from './lazy-part.tsx';
+import { isModalOpen } from './modal.ts';
 
 const t = texts.common;
 const shortcut = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘ K' : 'Ctrl K';
@@ -29,7 +30,7 @@ export function PaletteButton({ me }: { me: Me }) {
   const typed = useRef<TypedEarly>(undefined);
   const open = () => {
     // A dialog above the page keeps the keys.
-    if (document.querySelector('[aria-modal="true"]') !== null) return;
+    if (isModalOpen()) return;
     typed.current = noKeys;
     setOpen(true);
     void CommandPalette.preload().then((isLoaded) => {

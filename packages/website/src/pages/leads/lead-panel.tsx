@@ -23,6 +23,7 @@ import { useCommands } from '../../shell/commands.ts';
 import { ConfirmDialog } from '../../shell/confirm-dialog.tsx';
 import { IconChevronDown, IconChevronUp, IconEye } from '../../shell/icons.tsx';
 import { keepFocus } from '../../shell/keep-focus.ts';
+import { isInModal } from '../../shell/modal.ts';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { exactTime } from '../../shell/time.ts';
 import { useFocusBack } from '../../shell/use-focus-back.ts';
@@ -367,8 +368,7 @@ function Detail({ found, me, statusChanges, onOpen, hrefOf }: PanelProps & { fou
 
 /** Focuses a part of the panel, unless the user is in a dialog above the page. */
 function takeFocus(part: HTMLElement | null): void {
-  if (document.activeElement?.closest('[aria-modal="true"]')) return;
-  part?.focus({ preventScroll: true });
+  if (!isInModal(document.activeElement)) part?.focus({ preventScroll: true });
 }
 
 const keyOf = (status: LeadStatus) => Object.keys(statusKeys).find((key) => statusKeys[key] === status);
