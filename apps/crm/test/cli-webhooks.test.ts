@@ -87,7 +87,7 @@ test('`leads webhook` creates, lists, tests and recovers, and `leads deliver` se
       includesImports: true,
     },
   ]);
-  const lead = await createLead();
+  // A single delivery: the answer of another one could disable the webhook again.
   const tested = await json<DeliveryView>('webhook', 'test', id);
   expect(tested).toMatchObject({ event: 'webhook.test', state: 'waiting' });
   receiver.answer = answering(410);
@@ -98,14 +98,12 @@ test('`leads webhook` creates, lists, tests and recovers, and `leads deliver` se
     .poll(async () => (await json<WebhookView[]>('webhook', 'list'))[0]?.disabledReason)
     .toBe('receiver');
   for (const request of receiver.received) {
-    expect(verified(request, signing)).toMatchObject({
-      type: expect.stringMatching(/^(lead.created|webhook.test)$/),
-    });
+    expect(verified(request, signing)).toMatchObject({ type: 'webhook.test' });
   }
   expect(await failure('webhook', 'recover', id, '--since', '1d')).toContain('The webhook is disabled');
   await fixture.sql('UPDATE delivery_endpoint SET disabled_at = NULL, disabled_reason = NULL');
   receiver.answer = answering(200);
-  await expect.poll(async () => (await listed(id, '--state', 'waiting')).length).toBe(0);
+  const lead = await createLead();
   await json('webhook', 'recover', id, '--since', '1d');
   await expect
     .poll(async () => (await listed(id)).map(({ event, state }) => `${event} ${state}`).toSorted())
