@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { MemberRole } from '@leads/core/credential';
 import type { TestWorkspace } from '@leads/test-kit/fixture';
+import type { Answer } from '@leads/test-kit/http-client';
 import { afterAll, expect, test, vi } from 'vitest';
 import { startCrm } from './crm.ts';
 import { signInAs } from './visitor.ts';
@@ -28,11 +29,14 @@ async function addSignedIn(workspace: TestWorkspace, role: MemberRole) {
   );
   return {
     visitor,
+    email: member.email,
     memberId: row?.id ?? '',
     callOrganization: (path: string, body: object) =>
       visitor.account(`/organization/${path}`, { organizationId: workspace.id, ...body }),
   };
 }
+
+type SignedIn = Awaited<ReturnType<typeof addSignedIn>>;
 
 test('an owner can change to another role only if the workspace has another owner', async () => {
   const { workspace, owner } = await openWorkspace();
@@ -70,6 +74,47 @@ test('a workspace keeps one owner if 2 owners demote or remove each other at the
       await fixture.sql(`SELECT role FROM member WHERE workspace_id = $1 AND role = 'owner'`, [workspace.id]),
     ).toHaveLength(1);
   }
+});
+
+test.each<[how: string, end: (owner: SignedIn, sender: SignedIn) => Promise<Answer>]>([
+  [
+    'is removed',
+    (owner, { memberId }) => owner.callOrganization('remove-member', { memberIdOrEmail: memberId }),
+  ],
+  ['leaves', (_owner, sender) => sender.callOrganization('leave', {})],
+  [
+    'becomes a manager',
+    (owner, { memberId }) => owner.callOrganization('update-member-role', { memberId, role: 'manager' }),
+  ],
+])('an invitation is canceled if its sender %s', async (_how, end) => {
+  const { workspace, owner } = await openWorkspace();
+  const sender = await addSignedIn(workspace, 'owner');
+  const guest = await addSignedIn(await fixture.createWorkspace(), 'owner');
+  const invite = async ({ callOrganization }: SignedIn, email: string) =>
+    (await callOrganization('invite-member', { email, role: 'owner' })).json<{ id: string }>().id;
+  const invitationId = await invite(sender, guest.email);
+  const otherId = await invite(owner, `${randomUUID()}@example.com`);
+  expect((await guest.visitor.get(`/invitations/${invitationId}`)).status).toBe(200);
+
+  expect((await end(owner, sender)).status).toBe(200);
+  expect((await guest.visitor.get(`/invitations/${invitationId}`)).status).toBe(404);
+  expect((await guest.visitor.account('/organization/accept-invitation', { invitationId })).status).toBe(400);
+  const pending = await fixture.sql(
+    `SELECT id FROM invitation WHERE workspace_id = $1 AND status = 'pending'`,
+    [workspace.id],
+  );
+  expect(pending).toEqual([{ id: otherId }]);
+});
+
+test('an invitation is stored as canceled if its sender is not an owner any more', async () => {
+  const { workspace } = await openWorkspace();
+  const sender = await workspace.addMember('manager');
+  const [invitation] = await fixture.sql(
+    `INSERT INTO invitation (id, workspace_id, email, role, inviter_id, expires_at)
+     VALUES (gen_random_uuid(), $1, 'guest@example.com', 'owner', $2, now() + interval '1 day') RETURNING status`,
+    [workspace.id, sender.userId],
+  );
+  expect(invitation).toEqual({ status: 'canceled' });
 });
 
 test('an owner changes members of the workspace in the request, not of the active workspace of the session', async () => {

@@ -33,9 +33,6 @@ const ownErrors: Readonly<Record<string, OwnError>> = {
   INVITATION_NOT_FOUND: {
     message: 'The invitation was accepted, declined or canceled, or it has expired: ask for a new one',
   },
-  INVITER_IS_NO_LONGER_A_MEMBER_OF_THE_ORGANIZATION: {
-    message: 'The person who invited you has left the workspace: ask an owner for a new invitation',
-  },
   YOU_ARE_NOT_THE_RECIPIENT_OF_THE_INVITATION: {
     code: 'invitation_required',
     message: 'The invitation is for another email address',
