@@ -4,7 +4,7 @@ import type { TestWorkspace } from '@leads/test-kit/fixture';
 import type { Answer } from '@leads/test-kit/http-client';
 import { afterAll, expect, test, vi } from 'vitest';
 import { startCrm } from './crm.ts';
-import { signInAs } from './visitor.ts';
+import { signInAs, Visitor } from './visitor.ts';
 
 const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());
@@ -74,6 +74,24 @@ test('a workspace keeps one owner if 2 owners demote or remove each other at the
       await fixture.sql(`SELECT role FROM member WHERE workspace_id = $1 AND role = 'owner'`, [workspace.id]),
     ).toHaveLength(1);
   }
+});
+
+test('requests without a session do not wait for a change of members', async () => {
+  const { workspace, owner } = await openWorkspace();
+  const second = await addSignedIn(workspace, 'owner');
+  const release = await fixture.holdTable('member');
+  const leaving = second.callOrganization('leave', {});
+  const stranger = new Visitor(service);
+  try {
+    await expect
+      .poll(() => fixture.sql(`SELECT FROM pg_locks WHERE relation = 'member'::regclass AND NOT granted`))
+      .toHaveLength(1);
+    const body = { memberId: owner.memberId, role: 'publisher', organizationId: workspace.id };
+    expect((await stranger.account('/organization/update-member-role', body)).status).toBe(401);
+  } finally {
+    await release();
+  }
+  expect((await leaving).status).toBe(200);
 });
 
 test.each<[how: string, end: (owner: SignedIn, sender: SignedIn) => Promise<Answer>]>([

@@ -223,6 +223,10 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
     }
   }
 
+  /** Whether a request has a valid session. */
+  const isSignedIn = async ({ headers }: Request): Promise<boolean> =>
+    (await auth.api.getSession({ headers, query: { disableRefresh: true } })) !== null;
+
   return {
     passwordLink,
 
@@ -231,9 +235,10 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
       await options.ping();
       const run = async () => delays.answerTo(request, await auth.handler(request));
       // The library counts the owners before it removes one. Without the lock, two requests could remove the last two.
-      const isMembershipPath = membershipPath.test(new URL(request.url).pathname);
-      const answer = await (isMembershipPath ? store.withMembersLocked(run) : run());
-      if (isMembershipPath && answer.ok) await options.onMemberChanged?.(await memberOf(answer));
+      // The library rejects requests without a session. They must not hold up the changes of members.
+      const isChange = membershipPath.test(new URL(request.url).pathname) && (await isSignedIn(request));
+      const answer = await (isChange ? store.withMembersLocked(run) : run());
+      if (isChange && answer.ok) await options.onMemberChanged?.(await memberOf(answer));
       if (answer.status >= 500) await options.ping();
       return answer;
     },
