@@ -302,7 +302,7 @@ describe('rate limiting', () => {
 });
 
 describe('a second factor', () => {
-  test('is required after the password, and a recovery code works once', async () => {
+  test('is required after the password, cannot be replaced, and a recovery code works once', async () => {
     const email = newEmail();
     const owner = new Visitor(service);
     await owner.signUp(email);
@@ -311,6 +311,12 @@ describe('a second factor', () => {
     const secret = new URL(totpURI).searchParams.get('secret') ?? '';
     const code = totp(secret);
     expect((await owner.account('/two-factor/verify-totp', { code })).status).toBe(200);
+
+    const replaced = await owner.account('/two-factor/enable', { password });
+    expect([replaced.status, replaced.json()]).toMatchObject([
+      400,
+      { message: 'The account has a second factor already: switch it off first' },
+    ]);
 
     const visitor = new Visitor(service);
     const first = await visitor.signIn(email);

@@ -59,6 +59,7 @@ const ownErrors: Readonly<Record<string, OwnError>> = {
   TOTP_NOT_ENABLED: noSecondFactor,
   TWO_FACTOR_NOT_ENABLED: noSecondFactor,
   BACKUP_CODES_NOT_ENABLED: noSecondFactor,
+  SECOND_FACTOR_EXISTS: { message: 'The account has a second factor already: switch it off first' },
   INVALID_TOKEN: staleLink,
   TOKEN_EXPIRED: staleLink,
 };

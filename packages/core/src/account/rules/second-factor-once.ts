@@ -8,7 +8,10 @@ const codeMs = 120_000;
 /** The name of the cookie between the password and the second factor, as the library derives cookie names from it. */
 const challengeCookie = 'two_factor';
 
-/** Accepts each code of an authenticator app once (RFC 6238, 5.2). The library accepts it as long as it is valid. */
+/**
+ * Accepts each code of an authenticator app once (RFC 6238, 5.2). The library accepts it as long as it is valid. A second factor
+ * is set up once, too: the library would replace it and its recovery codes, which no entry of the audit log would show.
+ */
 export function secondFactorOnce(store: Pick<AccountStore, 'countAttempt'>) {
   return {
     id: 'leads-second-factor-once',
@@ -24,6 +27,14 @@ export function secondFactorOnce(store: Pick<AccountStore, 'countAttempt'>) {
             const { code } = context.body as { code: string };
             const { count } = await store.countAttempt(attemptKey('totp', `${userId}:${code}`), codeMs);
             if (count > 1) throw new APIError('UNAUTHORIZED', { code: 'INVALID_CODE' });
+          }),
+        },
+        {
+          matcher: ({ path }) => path === '/two-factor/enable',
+          handler: createAuthMiddleware(async (context) => {
+            const session = await getSessionFromCtx(context);
+            if (session?.user['twoFactorEnabled'] === true)
+              throw new APIError('BAD_REQUEST', { code: 'SECOND_FACTOR_EXISTS' });
           }),
         },
       ],
