@@ -452,6 +452,19 @@ describe('with a mail server', () => {
     expect(await inbox.mailTo(email)).toContain('You have an account already');
   });
 
+  test('strangers can have 10 mails sent to an address by sign-ups and sign-ins', async () => {
+    const email = newEmail();
+    const stranger = new Visitor(mailingCrm.service);
+    for (let count = 1; count <= 8; count++) expect((await stranger.signUp(email)).status).toBe(200);
+    for (let count = 1; count <= 4; count++) expect((await stranger.signIn(email)).status).toBe(403);
+    for (let count = 1; count <= 10; count++) await inbox.mailTo(email);
+    const other = newEmail();
+    await stranger.signUp(other);
+    await inbox.mailTo(other);
+    expect(inbox.countTo(email)).toBe(0);
+    expect((await stranger.account('/send-verification-email', { email })).status).toBe(429);
+  });
+
   test('a password reset ends all sessions, and an unknown email address gets the same response', async () => {
     const email = newEmail();
     const visitor = new Visitor(mailingCrm.service);

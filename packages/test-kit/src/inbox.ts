@@ -13,6 +13,8 @@ export interface Inbox extends AsyncDisposable {
   readonly sentCount: number;
   /** Returns and removes the next mail to an address. @throws Error if none arrives within 30 s. */
   mailTo(email: string): Promise<string>;
+  /** Returns the number of stored mails to an address. */
+  countTo(email: string): number;
 }
 
 const waitMs = 30_000;
@@ -55,6 +57,7 @@ export async function openInbox(): Promise<Inbox> {
       }
       throw new Error(`No mail to ${email} arrived`);
     },
+    countTo: (email) => mails.filter(({ to }) => to === email).length,
     async [Symbol.asyncDispose]() {
       await new Promise<void>((resolve) => server.close(resolve));
     },

@@ -18,6 +18,7 @@ import { newPassword } from './rules/new-password.ts';
 import { hashedPasswordLinks, onlyNewestPasswordLink } from './rules/password-links.ts';
 import { recentSignIn } from './rules/recent-sign-in.ts';
 import { secondFactorOnce } from './rules/second-factor-once.ts';
+import { createThrottle } from './throttle.ts';
 
 const day = 24 * 60 * 60;
 
@@ -29,6 +30,9 @@ const access = createAccessControl({
   ac: [],
 });
 const nothing = access.newRole({});
+
+/** The path that asks for a mail. Its route counts the mail, and answers 429 beyond the limit. */
+const confirmationMailPath = /\/send-verification-email$/;
 
 /** The paths that remove a role or a membership. */
 const membershipPath = /\/organization\/(update-member-role|remove-member|leave)$/;
@@ -42,6 +46,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
   /** Password links to return from {@link Accounts.passwordLink} instead of sending them, by address. */
   const requestedLinks = new Map<string, string>();
 
+  const throttle = createThrottle(store);
   const delays = guessingDelays(store);
   const passwords = newPassword(options);
   const invitations = invitationLimits({ store, workspaces, sendsMail: sendMail !== undefined });
@@ -104,6 +109,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
         });
       },
       async onExistingUserSignUp({ user }) {
+        if (!(await throttle.mayMail(user.email))) return;
         await sendMail?.(mails.alreadySignedUp(user.email, page('/sign-in', { email: user.email })));
       },
     },
@@ -112,7 +118,10 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
       sendOnSignIn: sendMail !== undefined,
       expiresIn: day,
       beforeEmailVerification: confirmation.beforeEmailVerification,
-      async sendVerificationEmail({ user, token }) {
+      async sendVerificationEmail({ user, token }, request) {
+        // A sign-up and a sign-in succeed without the mail. An error would let strangers prevent a sign-up.
+        const isCounted = request !== undefined && confirmationMailPath.test(new URL(request.url).pathname);
+        if (!isCounted && !(await throttle.mayMail(user.email))) return;
         await sendMail?.(mails.verifyAddress(user.email, page('/verify-email', { token })));
       },
     },

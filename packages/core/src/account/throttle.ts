@@ -14,7 +14,17 @@ const maxByAddress = 100;
  * all instances together.
  */
 export function createThrottle(store: Pick<AccountStore, 'countAttempt'>) {
+  const countMail = async (recipient: string) => ({
+    limit: maxByRecipient,
+    ...(await store.countAttempt(attemptKey('recipient', recipient), windowMs)),
+  });
   return {
+    /** Counts a mail to an address. @returns whether it may be sent. */
+    async mayMail(recipient: string): Promise<boolean> {
+      const { count, limit } = await countMail(recipient);
+      return count <= limit;
+    },
+
     /**
      * Counts an attempt.
      *
@@ -28,12 +38,7 @@ export function createThrottle(store: Pick<AccountStore, 'countAttempt'>) {
           ...(await store.countAttempt(attemptKey('address', addressBlock(address)), windowMs)),
         },
       ];
-      if (recipient !== undefined) {
-        counted.push({
-          limit: maxByRecipient,
-          ...(await store.countAttempt(attemptKey('recipient', recipient), windowMs)),
-        });
-      }
+      if (recipient !== undefined) counted.push(await countMail(recipient));
       const over = counted.filter(({ count, limit }) => count > limit);
       if (over.length > 0) {
         throw new LeadsError('too_many_requests', {
