@@ -153,8 +153,15 @@ describe('CsvReader', () => {
   });
 
   test('skips a byte order mark, even if it is split between pieces', () => {
-    for (const sizes of [[1], [2], [3], [100]]) {
-      expect(read('\ufeff"a",b\n1,2', sizes)).toEqual([record(1, 'a', 'b'), record(2, '1', '2')]);
+    for (const separator of [',', ';', '\t']) {
+      const file = Buffer.from(`\ufeff"a"${separator}b\n1${separator}2`);
+      const splits = Array.from(file.subarray(1).keys(), (at) => [at + 1, file.length]);
+      for (const sizes of [[1], [2], ...splits, [file.length]]) {
+        expect(read(file, sizes)).toEqual([record(1, 'a', 'b'), record(2, '1', '2')]);
+      }
+    }
+    for (const sizes of [[1], [3], [100]]) {
+      expect(read('\ufeff\ufeffa,b', sizes)).toEqual([record(1, '\ufeffa', 'b')]);
     }
     expect(read('a,b\n\ufeff1,2')).toEqual([record(1, 'a', 'b'), record(2, '\ufeff1', '2')]);
     expect(read('\ufeff')).toEqual([]);

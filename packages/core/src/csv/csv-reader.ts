@@ -105,6 +105,7 @@ export class CsvReader {
     this.#at -= done;
     this.#cellAt -= done;
     this.#recordAt = 0;
+    this.#firstLine.at -= done;
     if (this.#nextLine !== undefined) this.#nextLine.at -= done;
     this.#cells = this.#cells.map(([from, to, doubled]) => [from - done, to - done, doubled]);
   }
@@ -181,7 +182,7 @@ export class CsvReader {
   /** Returns whether enough of the first line was read to know the separator. */
   #findSeparator(): boolean {
     const firstLine = this.#firstLine;
-    if (firstLine.at === 0) {
+    if (firstLine.at === 0 && this.#discarded === 0) {
       const start = this.#bytes.subarray(0, Math.min(this.#length, byteOrderMark.length));
       if (start.every((byte, i) => byte === byteOrderMark[i])) {
         if (start.length < byteOrderMark.length && !this.#ended) return false;
