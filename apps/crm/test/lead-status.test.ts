@@ -696,6 +696,22 @@ describe('an import of statuses', () => {
     expect(counts(await importLines(manager, lines.slice(0, 2)))).toEqual([0, 1, 0, 0]);
   });
 
+  test('stores the changes of long lines in batches of 1 MiB, also if the long cells are of a skipped column', async () => {
+    const ids = await leadsOf('OnHold', 40);
+    const notes = 'x'.repeat(60_000);
+    const report = await importLines(owner, [
+      'id,status,notes',
+      ...ids.map((id) => `${id},Approved,${notes}`),
+    ]);
+    expect(counts(report)).toEqual([40, 0, 0, 0]);
+    const batches = await fixture.sql<{ changes: number }>(
+      `SELECT count(*)::int AS changes FROM lead_change WHERE lead_id = ANY($1)
+       GROUP BY xmin ORDER BY changes DESC`,
+      [ids],
+    );
+    expect(batches.map(({ changes }) => changes)).toEqual([18, 18, 4]);
+  });
+
   test('with an invalid header, a compressed body or another media type is refused', async () => {
     for (const [file, detail] of [
       [[''], 'The file is empty'],

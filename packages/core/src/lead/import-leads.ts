@@ -6,6 +6,7 @@ import { LeadsError } from '../errors.ts';
 import { keepExtra } from './extra.ts';
 import { contentHash, earlierId, idempotentId, outcomeOfRepeat } from './idempotency.ts';
 import {
+  batchLimits,
   type ImportColumn,
   type ImportRejection,
   type ImportRules,
@@ -44,8 +45,6 @@ interface ImportOptions extends ImportRules {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The limits of a batch. Above 500 leads, a batch is no faster and delays other requests for longer. */
-const batch = { leads: 500, bytes: 1024 * 1024 } as const;
 /** The maximum number of campaigns that an import caches. */
 const cachedCampaigns = 1000;
 
@@ -93,11 +92,11 @@ export async function importLeads(
 
   let columns: readonly ImportColumn[] | undefined;
   let candidates: Candidate[] = [];
-  let candidateBytes = 0;
+  let size = 0;
   const flush = async () => {
     await storeBatch(candidates);
     candidates = [];
-    candidateBytes = 0;
+    size = 0;
     for (const rejection of rejections.toSorted((a, b) => a.line - b.line)) options.onRejection?.(rejection);
     rejections = [];
     options.onProgress?.(report);
@@ -116,12 +115,12 @@ export async function importLeads(
     if ('rejection' in row) {
       reject(row.rejection);
       // An import with only rejected records must also report its progress and observe its signal.
-      if (rejections.length >= batch.leads) await flush();
+      if (rejections.length >= batchLimits.lines) await flush();
       continue;
     }
     candidates.push({ line: entry.line, ...row });
-    candidateBytes += row.size;
-    if (candidates.length >= batch.leads || candidateBytes >= batch.bytes) await flush();
+    size += row.size;
+    if (candidates.length >= batchLimits.lines || size >= batchLimits.characters) await flush();
   }
   if (columns === undefined) {
     throw new LeadsError('invalid_input', { fields: [{ at: 'body', reason: 'The file is empty' }] });

@@ -4,6 +4,9 @@ import { LeadsError, type FieldError } from '../errors.ts';
 import { NewLead } from './lead.schema.ts';
 import { foldName, serviceFieldNames } from './lead-fields.ts';
 
+/** The limits of a batch of an import. With more than 500 lines, a batch is no faster and delays other requests for longer. */
+export const batchLimits = { lines: 500, characters: 1024 * 1024 } as const;
+
 /** A record that was not stored. */
 export interface ImportRejection {
   /** The line in which the record starts, counted from 1. */
@@ -98,17 +101,23 @@ function columnOf(name: string, ignore: readonly string[]): ImportColumn {
   return foldedServiceFields.has(folded) ? { to: 'service', name: folded } : { to: 'member', name };
 }
 
-/** Returns the cells of a record, one for each column; a rejection; or nothing for a record without values. */
+/**
+ * Returns the cells of a record, one for each column, with the size of the record in characters; a rejection; or nothing
+ * for a record without values.
+ */
 export function readCells(
   columnCount: number,
   entry: CsvRecord | CsvFault,
-): Pick<CsvRecord, 'cells'> | { rejection: ImportRejection } | undefined {
+): { cells: CsvRecord['cells']; size: number } | { rejection: ImportRejection } | undefined {
   const { line } = entry;
   if ('fault' in entry) return { rejection: { line, reason: `The line ${entry.fault}` } };
   const { cells } = entry;
   // Spreadsheets write such records for rows that were emptied.
   if (cells.every((cell) => cell === '')) return undefined;
-  if (cells.length === columnCount) return { cells };
+  if (cells.length === columnCount) {
+    // Skipped cells count, too, because the cells of one record share its memory.
+    return { cells, size: cells.reduce((sum, cell) => sum + cell.length, 0) };
+  }
   const reason = `The line has ${cells.length} cells, but the header has ${columnCount}`;
   return { rejection: { line, reason } };
 }
@@ -127,15 +136,12 @@ export function readRow(
   const { line } = entry;
   const read = readCells(columns.length, entry);
   if (read === undefined || 'rejection' in read) return read;
-  const { cells } = read;
+  const { cells, size } = read;
 
   const fields: [string, string][] = [];
   const members: [string, unknown][] = [];
-  let size = 0;
   for (const [i, column] of columns.entries()) {
     const text = fromCell(cells[i] ?? '');
-    // Skipped cells count, too, because the cells of one record share its memory.
-    size += text.length;
     if (text === '') continue;
     switch (column.to) {
       case 'service':

@@ -5,7 +5,7 @@ import { readCsv } from '../csv/read-csv.ts';
 import { type FieldError, LeadsError, StoreError } from '../errors.ts';
 import { changeEach, concurrentChange } from './change-each.ts';
 import { idempotentId } from './idempotency.ts';
-import { describeFaults, type ImportRejection, readCells } from './import-row.ts';
+import { batchLimits, describeFaults, type ImportRejection, readCells } from './import-row.ts';
 import { foldName } from './lead-fields.ts';
 import { visibleTo } from './lead-scope.ts';
 import { checkTransition, type LeadStatus } from './lead-status.ts';
@@ -39,8 +39,6 @@ interface StatusImportOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The number of lines of a batch, which is one transaction. */
-const batchLines = 500;
 /** The number of concurrent searches for leads without an id. More would delay other requests. */
 const concurrentSearches = 4;
 const columnNames = ['id', 's1', 'phone', 'campaignCode', 'status', 'reason'] as const;
@@ -49,6 +47,8 @@ const fieldOfFolded = new Map<string, string>(columnNames.map((name) => [foldNam
 /** A valid line with its status. */
 interface Candidate {
   readonly line: number;
+  /** The size of the record in characters. */
+  readonly size: number;
   readonly sent: StatusImportLine;
   readonly status: LeadStatus;
   readonly reason: string | undefined;
@@ -93,9 +93,11 @@ export async function importStatuses(
   const changeBatch = createBatchChange(stores.leads, principal, options.idempotencyKey, report, reject);
   let columns: readonly (string | undefined)[] | undefined;
   let candidates: Candidate[] = [];
+  let size = 0;
   const flush = async () => {
     await changeBatch(candidates);
     candidates = [];
+    size = 0;
     for (const rejection of rejections.toSorted((a, b) => a.line - b.line)) options.onRejection?.(rejection);
     rejections = [];
     options.signal?.throwIfAborted();
@@ -111,8 +113,12 @@ export async function importStatuses(
     const candidate = readLine(columns, entry, names, options.validate);
     if (candidate === undefined) continue;
     if ('rejection' in candidate) reject(candidate.rejection);
-    else candidates.push(candidate);
-    if (candidates.length + rejections.length >= batchLines) await flush();
+    else {
+      candidates.push(candidate);
+      size += candidate.size;
+    }
+    const lines = candidates.length + rejections.length;
+    if (lines >= batchLimits.lines || size >= batchLimits.characters) await flush();
   }
   if (columns === undefined) throw invalidFile('The file is empty');
   await flush();
@@ -167,7 +173,8 @@ function readLine(
   if (resolved === undefined) {
     return { rejection: { line, field: 'status', reason: `status ${names.unknownReason}` } };
   }
-  return { line, sent: valid, status: resolved.status, reason: valid.reason ?? resolved.reason };
+  const { size } = read;
+  return { line, size, sent: valid, status: resolved.status, reason: valid.reason ?? resolved.reason };
 }
 
 /** Returns the field and the reason of a rejected line. */
