@@ -395,6 +395,44 @@ describe('a repeated import', () => {
     expect(await leadsOf(id)).toHaveLength(6);
   });
 
+  test('trashes an appended line as a duplicate of a repeated line within the window of the campaign only', async () => {
+    const { id, owner, demoCampaignId } = await fixture.createWorkspace();
+    await fixture.sql('UPDATE campaign SET duplicate_window_seconds = 3600 WHERE id = $1', [demoCampaignId]);
+    const key = randomUUID();
+    const first = `${header}\nDEMO,A,+1 202 555 0143\n`;
+    await importFile(owner, first, { key });
+    await fixture.sql(
+      `UPDATE lead SET created_at = now() - interval '2 hours', updated_at = now() WHERE workspace_id = $1`,
+      [id],
+    );
+    const appended = `${first}DEMO,B,+12025550143\n`;
+    expect(await importFile(owner, appended, { key })).toEqual(report({ accepted: 1, repeated: 1 }));
+    expect(await importFile(owner, `${appended}DEMO,C,+12025550143\n`, { key })).toEqual(
+      report({ accepted: 1, duplicates: 1, repeated: 2 }),
+    );
+    const [a, b, c] = await leadsOf(id);
+    expect([a, b, c].map((lead) => [lead?.['status'], lead?.['duplicate_of']])).toEqual([
+      ['OnHold', null],
+      ['OnHold', null],
+      ['Trashed', b?.['id']],
+    ]);
+  });
+
+  test('trashes no appended line as a duplicate of a line that is rejected for its other content', async () => {
+    const { id, owner, demoCampaignId } = await fixture.createWorkspace();
+    await fixture.sql('UPDATE campaign SET duplicate_window_seconds = 3600 WHERE id = $1', [demoCampaignId]);
+    const key = randomUUID();
+    await importFile(owner, `${header}\nDEMO,A,+1 202 555 0143\n`, { key });
+    const changed = `${header}\nDEMO,A,+1 202 555 0144\nDEMO,B,+1 202 555 0144\n`;
+    expect(await importFile(owner, changed, { key })).toMatchObject({
+      accepted: 1,
+      duplicates: 0,
+      rejected: 1,
+      rejections: [{ line: 2 }],
+    });
+    expect((await leadsOf(id)).map(({ status }) => status)).toEqual(['OnHold', 'OnHold']);
+  });
+
   test('recognizes the leads that the release before stored, also of a paused campaign', async () => {
     const { id, owner, demoCampaignId } = await fixture.createWorkspace();
     const key = randomUUID();

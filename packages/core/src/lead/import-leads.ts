@@ -57,6 +57,7 @@ interface Candidate {
 
 interface LeadOfLine {
   readonly line: number;
+  readonly campaignCode: string;
   readonly lead: LeadToInsert;
 }
 
@@ -152,10 +153,12 @@ function createBatchStore(
     const id = idempotencyKey === undefined ? undefined : idempotentId(owner, idempotencyKey, line);
     const { lead } = fromNewLead(body, { id, workspaceId, userId, campaignId: '' });
     const whole: StoredLead = { ...lead, extra: kept.json };
-    if (idempotencyKey === undefined) return { line, lead: whole };
-    const hash = contentHash(whole, body.campaignCode);
+    const { campaignCode } = body;
+    if (idempotencyKey === undefined) return { line, campaignCode, lead: whole };
+    const hash = contentHash(whole, campaignCode);
     return {
       line,
+      campaignCode,
       lead: { ...whole, contentHash: hash, earlierId: earlierId(owner, idempotencyKey, line) },
     };
   };
@@ -191,30 +194,28 @@ function createBatchStore(
 
   return async (candidates: readonly Candidate[]): Promise<void> => {
     const placed: LeadOfLine[] = [];
-    const unplaced: LeadOfLine[] = [];
-    for (const candidate of candidates) {
-      const { line, lead } = toLeadOfLine(candidate);
-      const campaign = await findCampaign(candidate.body.campaignCode);
-      if (campaign?.status === 'active') {
-        const { id: campaignId, duplicateWindowSeconds, approveAfterSeconds } = campaign;
-        placed.push({
-          line,
-          lead: {
-            ...lead,
-            campaignId,
-            duplicateWindowSeconds,
-            approveAfterSeconds,
-            actingWorkspaceId: workspaceId,
-            isImported: true,
-          },
-        });
-      } else {
-        unplaced.push({ line, lead });
+    // Lines that are stored already are removed first. They count as repeated even if their campaign is no longer active.
+    // The store would take such a line for the original of a later line with the same phone number.
+    for (const fresh of await countRepeated(candidates.map(toLeadOfLine))) {
+      const { line, campaignCode, lead } = fresh;
+      const campaign = await findCampaign(campaignCode);
+      if (campaign?.status !== 'active') {
+        const reason = 'campaignCode must be the code of an active campaign';
+        reject({ line, field: 'campaignCode', reason });
+        continue;
       }
-    }
-    // A repeated lead counts as repeated even if its campaign is no longer active.
-    for (const { line } of await countRepeated(unplaced)) {
-      reject({ line, field: 'campaignCode', reason: 'campaignCode must be the code of an active campaign' });
+      const { id: campaignId, duplicateWindowSeconds, approveAfterSeconds } = campaign;
+      placed.push({
+        ...fresh,
+        lead: {
+          ...lead,
+          campaignId,
+          duplicateWindowSeconds,
+          approveAfterSeconds,
+          actingWorkspaceId: workspaceId,
+          isImported: true,
+        },
+      });
     }
     await insert(placed);
   };
