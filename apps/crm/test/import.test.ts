@@ -626,6 +626,23 @@ describe('an upload', () => {
     );
   });
 
+  test('applies a pause and a creation of a campaign to the lines of later batches', async () => {
+    const workspace = await fixture.createWorkspace();
+    const { id, owner, demoCampaignId } = workspace;
+    const upload = open(owner);
+    upload.outgoing.write(`${header}\n${rows(1, 499).join('')}LATER,early,1\n`);
+    await until(async () => (await leadsOf(id)).length === 499);
+    await fixture.sql("UPDATE campaign SET status = 'paused' WHERE id = $1", [demoCampaignId]);
+    await workspace.addCampaign('LATER');
+    upload.outgoing.end('DEMO,paused,1\nLATER,created,1\n');
+    const { status, text } = await upload.answered;
+    expect([status, JSON.parse(text)]).toMatchObject([
+      200,
+      { accepted: 500, rejected: 2, rejections: [{ line: 501 }, { line: 502 }] },
+    ]);
+    expect(await names(id)).toContain('created');
+  });
+
   test('that is rejected early returns its response to a client that still sends', async () => {
     const { owner } = await fixture.createWorkspace();
     const upload = open(owner);

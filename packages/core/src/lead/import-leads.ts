@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { Campaign, CampaignStore } from '../campaign/campaign-store.ts';
 import type { Principal } from '../credential/principal.ts';
 import { readCsv } from '../csv/read-csv.ts';
@@ -44,9 +43,6 @@ interface ImportOptions extends ImportRules {
   /** Stops the import after the current batch and throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
-
-/** The maximum number of campaigns that an import caches. */
-const cachedCampaigns = 1000;
 
 /** A valid record: a lead without its campaign. */
 interface Candidate {
@@ -139,12 +135,6 @@ function createBatchStore(
   reject: (rejection: ImportRejection) => void,
 ) {
   const owner = { workspaceId, userId, isBrowser: false };
-  const cache = new LRUCache<string, { campaign: Campaign | undefined }>({ max: cachedCampaigns });
-  const findCampaign = async (code: string) => {
-    const cached = cache.get(code) ?? { campaign: await campaigns.findByCode(workspaceId, code) };
-    cache.set(code, cached);
-    return cached.campaign;
-  };
 
   /** Returns the lead of a candidate, without its campaign. */
   const toLeadOfLine = ({ line, body, extra }: Candidate): LeadOfLine => {
@@ -194,11 +184,16 @@ function createBatchStore(
 
   return async (candidates: readonly Candidate[]): Promise<void> => {
     const placed: LeadOfLine[] = [];
+    // Campaigns are cached for one batch only, because an upload may take hours and campaigns change meanwhile.
+    const campaignsByCode = new Map<string, Campaign | undefined>();
     // Lines that are stored already are removed first. They count as repeated even if their campaign is no longer active.
     // The store would take such a line for the original of a later line with the same phone number.
     for (const fresh of await countRepeated(candidates.map(toLeadOfLine))) {
       const { line, campaignCode, lead } = fresh;
-      const campaign = await findCampaign(campaignCode);
+      if (!campaignsByCode.has(campaignCode)) {
+        campaignsByCode.set(campaignCode, await campaigns.findByCode(workspaceId, campaignCode));
+      }
+      const campaign = campaignsByCode.get(campaignCode);
       if (campaign?.status !== 'active') {
         const reason = 'campaignCode must be the code of an active campaign';
         reject({ line, field: 'campaignCode', reason });
