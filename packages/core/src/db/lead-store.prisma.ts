@@ -307,6 +307,15 @@ export function createLeadStore({ select, selectForEach, selectTexts, transactio
       return row?.count ?? 0;
     },
 
+    async findBulkChanged({ workspaceId, bulkId }, ids) {
+      const rows = await select<{ id: string }>(
+        Prisma.sql`
+          SELECT lead_id AS id FROM lead_change WHERE bulk_id = ${bulkId}::uuid AND lead_id = ANY(${ids}::uuid[])`,
+        { workspaceId },
+      );
+      return new Set(rows.map(({ id }) => id));
+    },
+
     async findStatusRequests(workspaceId, requestIds) {
       const rows = await select<{ requestId: string; leadId: string; status: LeadStatus }>(
         Prisma.sql`

@@ -13,6 +13,7 @@ import { createLeadStore } from '../db/lead-store.prisma.ts';
 import { createWorkspaceStore } from '../db/workspace-store.prisma.ts';
 import { LeadsError } from '../errors.ts';
 import { newId } from '../uuid.ts';
+import { assignLeads } from './assign-leads.ts';
 import { changeStatuses } from './change-status.ts';
 import { LeadJobRunner } from './lead-job-runner.ts';
 import type { LeadJobStore } from './lead-job-store.ts';
@@ -123,6 +124,55 @@ test('a job changes each lead once, also if an instance loses the answers to its
     expect(byId.get(lead.id)).toEqual(lead.id === conflicting ? ['Trashed', 0] : ['Approved', 1]);
   }
   for (const lead of [...others, late]) expect(byId.get(lead.id)).toEqual([lead.status, 0]);
+});
+
+test('a job changes no lead again that a user changed back after an instance died and before another one continues', async () => {
+  const tenant = await addTenant(testDatabase, 'reverted');
+  const { workspaceId, userId } = tenant;
+  const principal = { workspaceId, userId, role: 'owner', scope: 'full' } as const;
+  const createdAt = new Date(Date.now() - 60_000);
+  const sent = [leadOf(tenant, { createdAt }), leadOf(tenant, { createdAt })] as const;
+  await leads.insert(sent);
+  const ids = [sent[0].id];
+  const onError = () => undefined;
+  const assignment = { action: 'assign', filters: {}, status: undefined, assigneeId: userId };
+  for (const { job, revert } of [
+    { job: jobOf(tenant), revert: () => changeStatuses(leads, principal, { ids, status: 'OnHold' }) },
+    {
+      job: jobOf(tenant, assignment),
+      revert: () => assignLeads({ leads, workspaces }, principal, { ids, assigneeId: '' }),
+    },
+  ]) {
+    // The first instance changes the leads and does not store the results.
+    let lost = 0;
+    const failing: LeadJobStore = {
+      ...jobs,
+      async record() {
+        lost += 1;
+        throw new LeadsError('unavailable');
+      },
+    };
+    await jobs.start(job);
+    {
+      await using _first = new LeadJobRunner({ jobs: failing, leads, workspaces }, { onError, leaseMs: 300 });
+      await expect.poll(() => lost).toBeGreaterThan(0);
+    }
+    await revert();
+    {
+      await using _second = new LeadJobRunner({ jobs, leads, workspaces }, { onError });
+      await expect.poll(() => stateOf(tenant, job.id)).toBe('done');
+    }
+    expect(await jobs.find(workspaceId, job.id)).toMatchObject({ changed: 2, refused: 0 });
+    const changes = await testDatabase.query<{ count: number }>(
+      `SELECT count(*)::int FROM lead_change WHERE bulk_id = $1 GROUP BY lead_id`,
+      [job.id],
+    );
+    expect(changes).toEqual([{ count: 1 }, { count: 1 }]);
+  }
+  const found = await leads.find({ workspaceId }, ids);
+  expect(found.map(({ status, assigneeId }) => ({ status, assigneeId }))).toEqual([
+    { status: 'OnHold', assigneeId: undefined },
+  ]);
 });
 
 test('the jobs of a workspace run one after the other, and a job of another workspace does not wait for them', async () => {

@@ -5,7 +5,6 @@ import type { ChangeResult } from './change-each.ts';
 import { changeStatuses } from './change-status.ts';
 import { detailFields } from './lead.schema.ts';
 import type { ClaimedJob, JobProgress, LeadJobStore, PlannedLead } from './lead-job-store.ts';
-import { visibleTo } from './lead-scope.ts';
 import type { LeadStatus } from './lead-status.ts';
 import type { LeadSelection, LeadStore } from './lead-store.ts';
 import type { WorkspaceStore } from '../workspace/workspace-store.ts';
@@ -131,14 +130,27 @@ export class LeadJobRunner implements AsyncDisposable {
     job: ClaimedJob,
     planned: readonly PlannedLead[],
   ): Promise<JobProgress> {
+    const reached = await this.#findReached(job);
+    const open = planned.filter(({ id }) => !reached.has(id));
     const results = await (job.status === undefined
-      ? this.#assign(principal, job, planned)
-      : this.#changeStatuses(principal, { ...job, status: job.status }, planned));
+      ? this.#assign(principal, job, open)
+      : this.#changeStatuses(principal, { ...job, status: job.status }, open));
     const { refusals } = progressOf(results);
     return { changed: planned.length - refusals.length, refusals };
   }
 
-  /** Sets the assignee. A lead that has it already, such as after a restart, keeps its version. */
+  /**
+   * Returns the leads that an instance changed before it died. Their present values do not show this, because a user may
+   * have changed them back since.
+   */
+  async #findReached({ workspaceId, id: bulkId, planned }: ClaimedJob): Promise<ReadonlySet<string>> {
+    // No other instance has worked on a plan that is stored after this claim.
+    if (planned === undefined) return new Set();
+    const ids = planned.map(({ id }) => id);
+    return this.#leads.findBulkChanged({ workspaceId, bulkId }, ids);
+  }
+
+  /** Sets the assignee. A lead that has it already keeps its version. */
   async #assign(
     principal: Principal,
     { id, assigneeId = '' }: ClaimedJob,
@@ -150,22 +162,15 @@ export class LeadJobRunner implements AsyncDisposable {
     return results;
   }
 
-  /** Changes the statuses. @returns the results of the leads that had not changed before a restart. */
+  /** Changes the statuses. A lead with another status than planned is a conflict. */
   async #changeStatuses(
     principal: Principal,
-    { id: bulkId, status, reason, planned: before }: ClaimedJob & { readonly status: LeadStatus },
+    { id: bulkId, status, reason }: ClaimedJob & { readonly status: LeadStatus },
     planned: readonly PlannedLead[],
   ): Promise<ChangeResult[]> {
-    const ids = planned.map(({ id }) => id);
     const expected = new Map(planned.map(({ id, from }) => [id, from]));
-    // Leads that have the status already, such as those that an instance changed before it died.
-    const isRepeated = before !== undefined;
-    const found = isRepeated ? await this.#leads.find(visibleTo(principal), ids) : [];
-    const reached = new Set(
-      found.filter((lead) => lead.status === status && expected.get(lead.id) !== status).map(({ id }) => id),
-    );
     const change = {
-      ids: ids.filter((id) => !reached.has(id)),
+      ids: planned.map(({ id }) => id),
       status,
       ...(reason !== undefined && { reason }),
     };

@@ -229,6 +229,11 @@ export interface LeadStore {
   ): Promise<BulkChange[]>;
   /** Returns the number of changes with a `bulkId`. */
   countBulkChanges(bulk: { readonly workspaceId: string; readonly bulkId: string }): Promise<number>;
+  /** Returns those of the given leads that have a change with a `bulkId`, by their ids. */
+  findBulkChanged(
+    bulk: { readonly workspaceId: string; readonly bulkId: string },
+    ids: readonly string[],
+  ): Promise<ReadonlySet<string>>;
 
   /** Returns the changes of statuses that lines of imports made, by their request ids. */
   findStatusRequests(
