@@ -67,3 +67,35 @@ test('publishing to a frozen broker fails, and a retry stores no message twice',
   await expect.poll(() => broker.publish(messages(3)).then(() => 'stored')).toBe('stored');
   expect(await stateOf()).toMatchObject({ messages: 1_000 });
 });
+
+test('reconnects after NATS has rejected its credentials several times', async () => {
+  const dataDir = join(directory, 'rejected');
+  const start = async (password: string, port?: number) =>
+    startNats({
+      binary: await findNatsServer(),
+      dataDir,
+      port,
+      settings: `authorization { user: test, password: ${password} }`,
+    });
+  let server = await start('right');
+  try {
+    await using client = new Broker({ url: server.url.replace('//', '//test:right@'), name: 'test' });
+    expect(await client.connected(20_000)).toBe(true);
+    const { connection } = client;
+    const changes: unknown[] = [];
+    void (async () => {
+      for await (const { data } of connection.status()) changes.push(data);
+    })();
+
+    await server.stop();
+    server = await start('other', server.port);
+    await expect
+      .poll(() => changes.filter((data) => data === 'AUTHORIZATION_VIOLATION').length)
+      .toBeGreaterThan(2);
+    await server.stop();
+    server = await start('right', server.port);
+    await expect.poll(() => client.isConnected).toBe(true);
+  } finally {
+    await server.stop();
+  }
+});

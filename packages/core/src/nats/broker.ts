@@ -177,6 +177,9 @@ function connectionOptions({ url, name }: BrokerOptions): ConnectionOptions {
     timeout: connectTimeoutMs,
     // By default, the client stops after 10 attempts.
     maxReconnectAttempts: -1,
+    // By default, the client closes for good after the second error of authentication. The credentials of the broker may
+    // be changed and restored while a process runs.
+    ignoreAuthErrorAbort: true,
     reconnectTimeWait: reconnectMs,
     pingInterval: pingMs,
     maxPingOut: 2,
