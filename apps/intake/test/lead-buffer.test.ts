@@ -53,6 +53,12 @@ function lead(changes: Partial<LeadToInsert> = {}): LeadToInsert {
     ...changes,
   };
 }
+/** Fetches a number of messages that are too large for one fetch. */
+async function fetchLarge(buffer: LeadBuffer, count: number) {
+  const fetched: Awaited<ReturnType<LeadBuffer['fetch']>> = [];
+  while (fetched.length < count) fetched.push(...(await buffer.fetch(count - fetched.length)));
+  return fetched;
+}
 const stateOf = async () => (await (await broker.manager()).streams.info('LEADS_BUFFER')).state;
 
 test('returns a lead unchanged, and removes its message from the stream once it is acknowledged', async () => {
@@ -107,7 +113,7 @@ test('splits leads into messages that do not exceed the limit of the broker', as
   await buffer.put(leads);
   const { messages, bytes } = await stateOf();
   expect(messages).toBe(Math.ceil(bytes / megabyte));
-  const fetched = (await buffer.fetch(20)).flatMap((message) => message.leads());
+  const fetched = (await fetchLarge(buffer, messages)).flatMap((message) => message.leads());
   expect(new Set(fetched.map(({ id }) => id))).toEqual(new Set(leads.map(({ id }) => id)));
 });
 
@@ -141,6 +147,20 @@ test('a fetch returns many small messages, or about 1 MiB of large messages', as
   expect(fetched.length).toBeGreaterThanOrEqual(52);
   expect(fetched.length).toBeLessThan(250);
 });
+
+test.each(['large', 'small'])(
+  'a fetch that begins with a %s message returns about 1 MiB of messages of the largest size',
+  async (first) => {
+    const buffer = open();
+    const large = { address: 'x'.repeat(1_000_000) };
+    await buffer.put([lead(first === 'large' ? large : {})]);
+    for (let n = 0; n < 20; n++) await buffer.put([lead(large)]);
+    // One more message, because the size of the last one is unknown before it is fetched.
+    const fetched = await buffer.fetch(1_000);
+    expect(fetched.length).toBeGreaterThanOrEqual(2);
+    expect(fetched.length).toBeLessThanOrEqual(4);
+  },
+);
 
 test('redelivers a message to another instance if the first does not acknowledge it', async () => {
   const [stopped, another] = [open(), open()];
@@ -231,7 +251,7 @@ test('shrinks the stream only once no message would be dropped', async () => {
     return [config.max_bytes / megabyte, state.messages];
   };
   expect(await applySmallerLimit()).toEqual([4, 3]);
-  for (const message of await open(4 * megabyte).fetch(3)) message.acknowledge();
+  for (const message of await fetchLarge(open(4 * megabyte), 3)) message.acknowledge();
   await vi.waitFor(async () => expect(await applySmallerLimit()).toEqual([1, 0]), 30_000);
 });
 

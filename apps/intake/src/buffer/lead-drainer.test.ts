@@ -12,6 +12,7 @@ function setUp(
   messages: readonly (readonly string[])[],
   refuse: (name: string) => Error | undefined,
   stored: Promise<void> = Promise.resolve(),
+  bytes = 1_000,
 ) {
   const waiting = [...messages];
   const seen = {
@@ -25,6 +26,7 @@ function setUp(
   const state = { isBusy: false, isBroken: false };
   const breaker = new CircuitBreaker(() => undefined);
   const fetched = (names: readonly string[]): BufferedLeads => ({
+    bytes,
     leads() {
       if (names.includes('unreadable')) throw new Error('unreadable');
       return names.map((name) => ({ id: name, name }) as LeadToInsert);
@@ -101,6 +103,18 @@ test('stores messages together, about a thousand leads in one insert', async () 
   await vi.waitFor(() => expect(seen.acknowledged).toHaveLength(1_103), soon);
   await drainer[Symbol.asyncDispose]();
   expect(seen.inserts).toEqual([900, 203]);
+});
+
+test('stores large messages in inserts of at most 2 MiB', async () => {
+  const { drainer, seen } = setUp(
+    [['a'], ['b'], ['c'], ['d'], ['e']],
+    () => undefined,
+    Promise.resolve(),
+    1_000_000,
+  );
+  await vi.waitFor(() => expect(seen.acknowledged).toHaveLength(5), soon);
+  await drainer[Symbol.asyncDispose]();
+  expect(seen.inserts).toEqual([2, 2, 1]);
 });
 
 test('fetches the next messages while others are stored', async () => {

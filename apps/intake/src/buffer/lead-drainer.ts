@@ -15,6 +15,8 @@ import type { CircuitBreaker } from './circuit-breaker.ts';
 const maxMessages = 1_000;
 /** The maximum of leads in one insert, twice the maximum of a batch of requests. */
 const maxLeads = 1_000;
+/** The maximum size of the messages in one insert, in bytes. A fetch can exceed it if its last messages are the largest. */
+const maxBytes = 2 * 1024 * 1024;
 /** The number of parallel loops. One fetches while the other stores. */
 const loopCount = 2;
 /** The pause while the broker or Postgres is unavailable, in milliseconds. */
@@ -175,11 +177,14 @@ export class LeadDrainer implements AsyncDisposable {
 function toBatches(messages: readonly Message[]): Message[][] {
   const batches: Message[][] = [];
   let leads = Number.POSITIVE_INFINITY;
+  let bytes = 0;
   for (const message of messages) {
     leads += message.leads.length;
-    if (leads > maxLeads) {
+    bytes += message.fetched.bytes;
+    if (leads > maxLeads || bytes > maxBytes) {
       batches.push([]);
       leads = message.leads.length;
+      bytes = message.fetched.bytes;
     }
     batches.at(-1)?.push(message);
   }

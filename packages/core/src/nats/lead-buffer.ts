@@ -24,6 +24,8 @@ export interface BufferStream {
 
 /** A message of leads. It is redelivered until it is acknowledged. */
 export interface BufferedLeads {
+  /** The size of the leads as JSON. */
+  readonly bytes: number;
   /** @throws Error for a message that cannot be parsed. */
   leads(): LeadToInsert[];
   /** Removes the message from the buffer. */
@@ -143,8 +145,11 @@ export class LeadBuffer {
       let bytes = first.data.length;
       // Asking for more than there are would wait for them.
       for (let left = first.info.pending; left > 0 && fetched.length < limit && bytes < enoughBytes; ) {
-        const count = Math.min(left, limit - fetched.length, maxPerFetch);
         const before = fetched.length;
+        // The size of the next messages is unknown. The messages so far estimate how many are enough. Their number is at
+        // most doubled, because the first messages may be much smaller than the next ones.
+        const enough = Math.ceil(((enoughBytes - bytes) * before) / bytes);
+        const count = Math.min(left, limit - before, maxPerFetch, before, enough);
         for await (const message of await consumer.fetch({ max_messages: count, expires: 1_000 })) {
           fetched.push(message);
           bytes += message.data.length;
@@ -280,6 +285,7 @@ export async function publishBuffered(
 
 function toBufferedLeads(message: JsMsg): BufferedLeads {
   return {
+    bytes: message.data.length,
     leads() {
       try {
         return message.json<LeadJson[]>().map(fromLeadJson);
