@@ -97,7 +97,7 @@ export function fromNewLead(
 /**
  * Returns the lead to store for an intake request.
  *
- * @param ip the visitor's address, as trusted proxies report it.
+ * @param ip the visitor's address, as trusted proxies report it; empty if the client has disconnected.
  */
 export function fromIntakeLead(
   body: IntakeLead,
@@ -109,7 +109,8 @@ export function fromIntakeLead(
   lead.phoneE164 = parsePhone(body.phone)?.e164;
   lead.s1 = body.s1;
   lead.lpName = body.lp_name;
-  lead.ip = ip;
+  // Postgres would reject an empty address, and the other leads of its batch would be inserted again.
+  if (ip !== '') lead.ip = ip;
   lead.extra = extra.json;
   return { lead, extraLeftOut: extra.leftOut };
 }
