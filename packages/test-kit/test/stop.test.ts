@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Service, type ServiceName, startService } from '@leads/test-kit/services';
@@ -204,6 +205,26 @@ describe.each([
       expect(await service.exited).toEqual({ code: 1, signal: null });
       expect(service.output()).not.toContain('Stopped');
     } finally {
+      await service.kill();
+    }
+  });
+
+  test('ends with code 0 although clients keep connections open on which they send no whole request', async () => {
+    const service = await startWith(name, 0);
+    const parts = ['', 'GET / HTTP/1.1\r\n', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{'];
+    const sockets = parts.map((part) => {
+      const socket = connect({ port: portOf(service), host: '127.0.0.1', allowHalfOpen: true });
+      socket.on('error', () => undefined);
+      socket.write(part);
+      return socket;
+    });
+    try {
+      await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+      signal(service, 'SIGTERM');
+      expect(await service.exited).toEqual({ code: 0, signal: null });
+      expect(service.output()).toContain('Stopped');
+    } finally {
+      for (const socket of sockets) socket.destroy();
       await service.kill();
     }
   });

@@ -1,15 +1,11 @@
-import { METHODS, type ServerResponse } from 'node:http';
+import { METHODS } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, errorTable } from '@leads/core/errors';
 import type { FastifyInstance } from 'fastify';
 import type { Metrics } from '../service/metrics.ts';
 import { errorBody } from './errors.ts';
-
-/** The response to the last request of a connection. */
-interface LastExchange {
-  response: ServerResponse;
-}
+import type { OpenConnections } from './open-connections.ts';
 
 type ClientError = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number };
 
@@ -20,24 +16,23 @@ type ClientError = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: nu
 export class ClientErrorAnswers {
   readonly #headers: string;
   readonly #metrics: Metrics | undefined;
-  /** One entry for each connection: an entry for each request would cost the garbage collection measurable time. */
-  readonly #exchanges = new WeakMap<Duplex, LastExchange>();
+  readonly #connections: OpenConnections;
 
   /** @param headers the headers of every response. */
-  constructor(headers: Readonly<Record<string, string>>, metrics: Metrics | undefined) {
+  constructor(
+    headers: Readonly<Record<string, string>>,
+    metrics: Metrics | undefined,
+    connections: OpenConnections,
+  ) {
     this.#headers = Object.entries(headers)
       .map(([name, value]) => `${name}: ${value}\r\n`)
       .join('');
     this.#metrics = metrics;
+    this.#connections = connections;
   }
 
-  /** Watches the requests of a server, and answers its `CONNECT` requests with 405. */
+  /** Answers the `CONNECT` requests of a server with 405. */
   watch({ server, log }: Pick<FastifyInstance, 'server' | 'log'>): void {
-    server.on('request', ({ socket }, response) => {
-      const exchange = this.#exchanges.get(socket);
-      if (exchange === undefined) this.#exchanges.set(socket, { response });
-      else exchange.response = response;
-    });
     // Without a listener, Node closes the connection without a response.
     server.on('connect', ({ method }, socket) => {
       socket.on('error', () => socket.destroy());
@@ -59,7 +54,7 @@ export class ClientErrorAnswers {
       return;
     }
     this.#metrics?.countMalformed(errorTable[code].status);
-    const { response } = this.#exchanges.get(socket) ?? {};
+    const response = this.#connections.lastResponseOf(socket);
     const isBodyRejected = response !== undefined && !response.req.complete;
     if (isBodyRejected && response.headersSent) {
       // The request has its response already. A second one would be read as the response to the next request.
@@ -72,7 +67,7 @@ export class ClientErrorAnswers {
 
   /** Runs an action when the last request of a connection has its whole response: responses have the order of requests. */
   #afterLastResponse(socket: Duplex, action: () => void): void {
-    const { response } = this.#exchanges.get(socket) ?? {};
+    const response = this.#connections.lastResponseOf(socket);
     if (response === undefined || response.writableFinished || response.destroyed) action();
     else response.once('close', action);
   }

@@ -25,6 +25,7 @@ import { logAbortedRequests } from './aborted-requests.ts';
 import { ClientErrorAnswers } from './client-errors.ts';
 import { createErrorHandler, errorResponses } from './errors.ts';
 import { isBodyOptional, parseJsonBody } from './json-body.ts';
+import { OpenConnections } from './open-connections.ts';
 import { buildSerializer } from './response-serializers.ts';
 import { securityHeadersOf } from './security-headers.ts';
 import { createHostCheck } from './served-hosts.ts';
@@ -50,6 +51,7 @@ declare module 'fastify' {
     lifecycle: { starting: boolean; draining: boolean; leaving: boolean };
     /** The connections that are exempt from the request timeout, because a long body is being read. */
     unhurried: WeakSet<Socket>;
+    connections: OpenConnections;
   }
   interface FastifyRequest {
     /** The member of the API key. A guard sets it when the key is known, also if it rejects the request or the key has expired. */
@@ -62,7 +64,7 @@ declare module 'fastify' {
 /** The largest body, in bytes. */
 const bodyLimit = 64 * 1024;
 /** The timeout of a whole request, in milliseconds. Its headers must arrive within half of it. */
-const requestTimeoutMs = 10_000;
+export const requestTimeoutMs = 10_000;
 
 const requestIdShape = /^[\w.:-]{1,128}$/;
 
@@ -93,7 +95,8 @@ export function createServer(options: {
   const handleError = createErrorHandler(createFieldErrorFinder());
   const unhurried = new WeakSet<Socket>();
   const securityHeaders = securityHeadersOf(options.publicUrl);
-  const clientErrors = new ClientErrorAnswers(securityHeaders, metrics);
+  const connections = new OpenConnections();
+  const clientErrors = new ClientErrorAnswers(securityHeaders, metrics, connections);
   const isServed = createHostCheck({
     publicUrl: options.publicUrl,
     servedHosts: options.servedHosts ?? '',
@@ -141,6 +144,7 @@ export function createServer(options: {
 
   app.decorate('lifecycle', { starting: false, draining: false, leaving: false });
   app.decorate('unhurried', unhurried);
+  app.decorate('connections', connections);
   app.decorateRequest('keyPrincipal');
   app.decorateRequest('errorCode');
   // The responses of every route reference this schema.
@@ -175,6 +179,7 @@ export function createServer(options: {
   // Ignores unknown expectations, as RFC 9110, 10.1.1 allows. Node would reject them with an empty body.
   app.server.on('checkExpectation', (...exchange) => app.server.emit('request', ...exchange));
 
+  connections.watch(app.server);
   clientErrors.watch(app);
   logAbortedRequests(app, noteRequest);
 

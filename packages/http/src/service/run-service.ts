@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { Server as TcpServer } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
-import type { Server } from '../server/create-server.ts';
+import { requestTimeoutMs, type Server } from '../server/create-server.ts';
 import { ConfigError } from './config.ts';
 import type { Logger } from './log.ts';
 import { LogLevel } from './log-level.ts';
@@ -23,7 +23,8 @@ interface Service {
 /**
  * Runs a service in this process until SIGTERM or SIGINT. Then `/health/ready` answers 503 while the service keeps
  * serving for `shutdownDelayMs`. After that it accepts no more connections, closes each open one with its next answer,
- * answers the requests in progress, and disposes the context. A second signal ends the process at once. SIGUSR2 switches
+ * answers the requests in progress, and disposes the context. A request that is not whole within the request timeout is
+ * not answered. A second signal ends the process at once. SIGUSR2 switches
  * the log level.
  *
  * @param start builds the service. An error ends the process with one line and exit code 1. It returns undefined if
@@ -35,6 +36,7 @@ export async function runService(start: () => Promise<Service | undefined>): Pro
     if (service === undefined) return;
     const { app, log, context, listen, shutdownDelayMs } = service;
     const { close } = closeWithGrace(shutdown, async ({ signal, err, manual }) => {
+      const endAt = performance.now() + shutdown.delay;
       if (err === undefined) app.log.info({ signal }, 'Stopping');
       else app.log.fatal({ err }, 'Stopping after an uncaught error');
       app.lifecycle.draining = true;
@@ -42,7 +44,7 @@ export async function runService(start: () => Promise<Service | undefined>): Pro
         await sleep(shutdownDelayMs);
         await leave(app, Math.min(shutdownDelayMs, longestLeaveMs));
       }
-      await app.close();
+      await closeServer(app, endAt - disposalMs - performance.now());
       await context[Symbol.asyncDispose]();
       app.log.info('Stopped');
     });
@@ -58,6 +60,8 @@ export async function runService(start: () => Promise<Service | undefined>): Pro
 }
 
 const longestLeaveMs = 5_000;
+/** The time that is left to dispose the context before the process is ended. */
+const disposalMs = 2_000;
 
 /**
  * Stops accepting connections, and waits until the open ones have ended, for at most `timeoutMs`. Connections are kept
@@ -95,6 +99,17 @@ async function acceptQueued({ server }: Server): Promise<void> {
     await nextTurn();
   }
   server.off('connection', noteAccepted);
+}
+
+/**
+ * Closes the server once the requests in progress have their responses. Connections without a whole request are closed
+ * after the request timeout, or after `timeoutMs` if that is less: Node stops enforcing its timeouts when it closes the
+ * server, and a client that sends nothing would keep the process alive.
+ */
+async function closeServer(app: Server, timeoutMs: number): Promise<void> {
+  const timer = setTimeout(() => app.connections.closeWaiting(), Math.min(requestTimeoutMs, timeoutMs));
+  await app.close();
+  clearTimeout(timer);
 }
 
 function explain(error: unknown): string {
