@@ -46,15 +46,20 @@ export function createSnapshotSource({ select }: Database): SnapshotSource {
           id, workspace_id AS "workspaceId", is_default AS "isDefault",
           duplicate_window_seconds AS "duplicateWindowSeconds", approve_after_seconds AS "approveAfterSeconds"
         FROM campaign WHERE status = 'active'
-        ORDER BY is_default DESC, updated_at DESC
+        ORDER BY
+          row_number() OVER (PARTITION BY workspace_id ORDER BY is_default DESC, updated_at DESC),
+          is_default DESC, updated_at DESC
         LIMIT ${snapshotBounds.campaigns}`);
       const landingPages = await select<IntakeSnapshot['landingPages'][number]>(Prisma.sql`
         SELECT landing_page.workspace_id AS "workspaceId", landing_page.name, landing_page.campaign_id AS "campaignId"
         FROM landing_page JOIN campaign ON campaign.id = landing_page.campaign_id AND campaign.status = 'active'
-        ORDER BY landing_page.updated_at DESC
+        ORDER BY
+          row_number() OVER (PARTITION BY landing_page.workspace_id ORDER BY landing_page.updated_at DESC),
+          landing_page.updated_at DESC
         LIMIT ${snapshotBounds.landingPages}`);
       return {
         at,
+        hasSharedBounds: true,
         keys: keys.map(withoutNulls),
         campaigns: campaigns.map(withoutNulls),
         landingPages,

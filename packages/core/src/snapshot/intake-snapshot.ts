@@ -2,8 +2,9 @@ import { type Static, Type } from 'typebox';
 import { memberRoles, singleScopes } from '../credential/principal.ts';
 
 /**
- * The limits of a snapshot. It holds the most recently used or created API keys. With names of common length, it takes
- * 6 MB in memory, 2 MB on the broker, and about 50 ms to create.
+ * The limits of a snapshot. It holds the most recently used or created API keys. Of campaigns and landing pages, it holds
+ * the newest of each workspace, then the second newest of each, and so on. With names of common length, it takes 6 MB in
+ * memory, 2 MB on the broker, and about 60 ms to create.
  */
 export const snapshotBounds = { keys: 10_000, campaigns: 5_000, landingPages: 20_000 } as const;
 
@@ -13,6 +14,11 @@ const Id = Type.String({ format: 'uuid' });
 export const IntakeSnapshot = Type.Object({
   /** When it was begun, in milliseconds since the epoch. It holds all earlier changes. */
   at: Type.Integer(),
+  /**
+   * Whether workspaces share the limits of campaigns and landing pages. It is absent in a snapshot of the release before.
+   * Once such a snapshot has reached a limit, it may lack rows of any workspace.
+   */
+  hasSharedBounds: Type.Optional(Type.Boolean()),
   keys: Type.Array(
     Type.Object({
       /** SHA-256 of the key, in base64. */

@@ -117,6 +117,40 @@ test('does not answer for a page that may not have fitted into the snapshot', as
   expect(await cache.findRoute(workspaceId, 'page 1', ofKey)).toBeDefined();
   expect(await cache.findRoute(workspaceId, 'another', ofKey)).toBeUndefined();
   expect(await cache.findRoute(workspaceId, undefined, ofKey)).toBeDefined();
+  // In a snapshot of the release before, pages of any workspace may have been left out.
+  expect(await cache.findRoute(otherWorkspaceId, 'another', undefined)).toBeUndefined();
+});
+
+test('with shared bounds, answers for unknown pages and campaigns of a workspace that has fewer than the largest', async () => {
+  const [large, second] = [newId(), newId()];
+  const fill = <Row>(rows: readonly Row[], count: number, create: (n: number) => Row) => [
+    ...rows,
+    ...Array.from({ length: count - rows.length }, (_, n) => create(n)),
+  ];
+  const { campaigns = [], landingPages = [] } = snapshot ?? {};
+  snapshot = {
+    ...(snapshot as IntakeSnapshot),
+    hasSharedBounds: true,
+    campaigns: fill(campaigns, snapshotBounds.campaigns, (n) => ({
+      id: newId(),
+      workspaceId: large,
+      isDefault: n === 0,
+    })),
+    // Of the second workspace, the last turn may have left out one page.
+    landingPages: fill(landingPages, snapshotBounds.landingPages, (n) => ({
+      workspaceId: n % 2 === 0 ? large : second,
+      name: `page ${n}`,
+      campaignId: ofPage,
+    })),
+  };
+  const isAnswered = async (of: string, page?: string, keyCampaignId?: string) =>
+    (await cache.findRoute(of, page, keyCampaignId)) !== undefined;
+  expect(await isAnswered(workspaceId, 'unknown')).toBe(true);
+  expect(await isAnswered(otherWorkspaceId, 'unknown', newId())).toBe(true);
+  expect(await isAnswered(large)).toBe(true);
+  expect(await isAnswered(large, 'unknown')).toBe(false);
+  expect(await isAnswered(large, undefined, newId())).toBe(false);
+  expect(await isAnswered(second, 'unknown')).toBe(false);
 });
 
 test('does not serve keys that were revoked, or whose member changed, after the snapshot', async () => {

@@ -86,8 +86,10 @@ class Snapshot {
   readonly #campaigns: ReadonlyMap<string, IntakeSnapshot['campaigns'][number]>;
   readonly #defaults: ReadonlyMap<string, string>;
   readonly #landingPages: ReadonlyMap<string, string>;
+  readonly #mayLackCampaigns: (workspaceId: string) => boolean;
+  readonly #mayLackLandingPages: (workspaceId: string) => boolean;
 
-  constructor({ at, keys, campaigns, landingPages }: IntakeSnapshot) {
+  constructor({ at, hasSharedBounds = false, keys, campaigns, landingPages }: IntakeSnapshot) {
     // The clock of the instance that took it may be fast.
     this.asOf = Math.min(at, Date.now());
     this.keys = new Map(
@@ -103,6 +105,8 @@ class Snapshot {
     this.#landingPages = new Map(
       landingPages.map(({ workspaceId, name, campaignId }) => [`${workspaceId}/${name}`, campaignId]),
     );
+    this.#mayLackCampaigns = mayLackRows(campaigns, snapshotBounds.campaigns, hasSharedBounds);
+    this.#mayLackLandingPages = mayLackRows(landingPages, snapshotBounds.landingPages, hasSharedBounds);
   }
 
   /** Returns nothing if the answer may depend on rows that did not fit into the snapshot. */
@@ -113,19 +117,36 @@ class Snapshot {
   ): IntakeRoute | undefined {
     const ofPage =
       landingPage === undefined ? undefined : this.#landingPages.get(`${workspaceId}/${landingPage}`);
-    const mayBeMapped = landingPage !== undefined && this.#landingPages.size >= snapshotBounds.landingPages;
-    if (ofPage === undefined && mayBeMapped) return undefined;
-    const mayBeActive = this.#campaigns.size >= snapshotBounds.campaigns;
+    const isUnmapped = landingPage !== undefined && ofPage === undefined;
+    if (isUnmapped && this.#mayLackLandingPages(workspaceId)) return undefined;
     const ofKey = keyCampaignId === undefined ? undefined : this.#campaigns.get(keyCampaignId);
-    if (ofPage === undefined && ofKey === undefined && keyCampaignId !== undefined && mayBeActive) {
-      return undefined;
-    }
+    const isInactive = keyCampaignId !== undefined && ofKey === undefined;
+    if (ofPage === undefined && isInactive && this.#mayLackCampaigns(workspaceId)) return undefined;
     const campaign = this.#campaigns.get(ofPage ?? ofKey?.id ?? this.#defaults.get(workspaceId) ?? '');
     if (campaign?.workspaceId !== workspaceId) return undefined;
     const { id: campaignId, duplicateWindowSeconds, approveAfterSeconds } = campaign;
     // An unknown page is registered by a later lead, once the database is available.
     return { campaignId, duplicateWindowSeconds, approveAfterSeconds, landingPageKnown: true };
   }
+}
+
+/**
+ * Returns a predicate: whether rows of a workspace may have been left out of a snapshot.
+ *
+ * @param hasSharedBounds whether the snapshot was filled in turns. Each turn added one row of each workspace.
+ */
+function mayLackRows(
+  rows: readonly { readonly workspaceId: string }[],
+  bound: number,
+  hasSharedBounds: boolean,
+): (workspaceId: string) => boolean {
+  if (rows.length < bound) return () => false;
+  if (!hasSharedBounds) return () => true;
+  const counts = new Map<string, number>();
+  for (const { workspaceId } of rows) counts.set(workspaceId, (counts.get(workspaceId) ?? 0) + 1);
+  // The bound may have ended the last turn early. A workspace without a row in the turn before it has no further rows.
+  const turns = Math.max(...counts.values());
+  return (workspaceId) => (counts.get(workspaceId) ?? 0) >= turns - 1;
 }
 
 const memberOf = ({ workspaceId, userId }: { workspaceId: string; userId: string }) =>
