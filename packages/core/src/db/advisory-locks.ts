@@ -19,6 +19,8 @@ export const advisoryLocks = {
   holdTimers: 6_626_070_150,
   /** Allows one removal of assignees who left their workspace at a time. */
   unassignment: 5_772_156_649,
+  /** The first of the numbers that allow some inserts with many phone numbers at a time, one number for each insert. */
+  largeInserts: 6_022_140_760,
   /** Allows one `prisma migrate deploy` at a time. Prisma chose this number. */
   prismaMigrate: 72_707_369,
 } as const;

@@ -1,6 +1,15 @@
 import { duplicateStatus } from '../lead/lead-status.ts';
 import type { LeadToInsert } from '../lead/lead-store.ts';
+import { advisoryLocks } from './advisory-locks.ts';
 import type { Transaction } from './client.ts';
+
+/**
+ * Only {@link maxLargeInserts} inserts with more phone numbers than this are in progress at a time. Postgres guarantees
+ * room for 64 locks for each connection that it allows, which are 6,400 by default. Without the limit, many intakes that
+ * drain their buffers would use up the room, and transactions of all workspaces would fail with 53200.
+ */
+const largeInsert = 16;
+const maxLargeInserts = 4;
 
 /**
  * Marks the duplicates among leads that this transaction is about to insert. The original is a lead that the campaign
@@ -20,6 +29,7 @@ export async function markDuplicates(
     if (!watched.has(key)) watched.set(key, { lead, phoneE164, since });
   }
 
+  if (watched.size > largeInsert) await waitForTurn(tx);
   // Locks in a fixed order, since two transactions could deadlock otherwise.
   await tx.$queryRaw`
     SELECT count(pg_advisory_xact_lock(lock)) FROM (
@@ -48,6 +58,17 @@ export async function markDuplicates(
       ? lead
       : { ...lead, status: duplicateStatus, duplicateOf: first };
   });
+}
+
+/** Takes one of the locks of large inserts until the transaction ends. */
+async function waitForTurn(tx: Transaction): Promise<void> {
+  const first = advisoryLocks.largeInserts;
+  const taken = await tx.$queryRaw<unknown[]>`
+    SELECT true FROM generate_series(${first}::bigint, ${first + maxLargeInserts - 1}::bigint) AS number
+    WHERE pg_try_advisory_xact_lock(number) LIMIT 1`;
+  if (taken.length > 0) return;
+  const number = first + Math.floor(Math.random() * maxLargeInserts);
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(${number}::bigint)`;
 }
 
 function keyOf({ campaignId, phoneE164 }: LeadToInsert): string {

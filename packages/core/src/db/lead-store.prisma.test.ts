@@ -880,6 +880,34 @@ describe('duplicate detection', () => {
       }
     }
   });
+
+  test('only 4 concurrent batches of many numbers hold the locks of their numbers, and small batches do not wait for them', async () => {
+    await using opened = openDatabase({
+      ...databaseOptions(testDatabase.url),
+      connectTimeoutMs: 20_000,
+      statementTimeoutMs: 20_000,
+      poolSize: 7,
+    });
+    const sut = createLeadStore(opened);
+    const batchOf = (at: number, size: number) =>
+      Array.from({ length: size }, (_, i) => watched({ phoneE164: `+44207946${at}${10 + i}` }));
+    const batches = [...Array.from({ length: 6 }, (_, at) => batchOf(at, 17)), batchOf(6, 16)];
+    await testDatabase.query('BEGIN; LOCK TABLE lead IN EXCLUSIVE MODE');
+    const inserts = Promise.all(batches.map((each) => sut.insert(each)));
+    inserts.catch(() => undefined);
+    try {
+      await expect.poll(() => testDatabase.query(waitingForLocks)).toEqual([{ count: batches.length }]);
+      const locks = await testDatabase.query(
+        `SELECT count(*)::int FROM pg_locks JOIN pg_database ON pg_database.oid = database
+         WHERE datname = current_database() AND locktype = 'advisory' AND granted`,
+      );
+      // Each large batch holds 1 lock more, which limits their number.
+      expect(locks).toEqual([{ count: 4 * (17 + 1) + 16 }]);
+    } finally {
+      await testDatabase.query('ROLLBACK');
+    }
+    expect((await inserts).map((outcomes) => addedBy(outcomes).length)).toEqual([17, 17, 17, 17, 17, 17, 16]);
+  });
 });
 
 describe('a server in another time zone', () => {
