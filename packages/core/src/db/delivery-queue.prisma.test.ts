@@ -9,7 +9,8 @@ import {
   type Tenant,
   type TestDatabase,
 } from '../../test/database.ts';
-import type { AttemptOutcome, ClaimedDelivery } from '../delivery/delivery-queue.ts';
+import type { AttemptOutcome, ClaimedDelivery, ClaimedPostback } from '../delivery/delivery-queue.ts';
+import { planPostback } from '../delivery/plan-postback.ts';
 import { newId } from '../uuid.ts';
 import { type Database, openDatabase } from './client.ts';
 import { createDeliveryNotices } from './delivery-notices.prisma.ts';
@@ -55,6 +56,17 @@ async function addEndpoint({ workspaceId }: Tenant = tenant): Promise<string> {
   });
   return id;
 }
+async function addPostback(url = 'https://example.com'): Promise<string> {
+  const { id } = await createPostbackStore(opened).create(tenant.workspaceId, {
+    id: newId(),
+    url,
+    method: 'GET',
+    statuses: ['OnHold', 'Approved'],
+    includesImports: false,
+    sendsWithoutS1: true,
+  });
+  return id;
+}
 async function planAll(): Promise<void> {
   while ((await queue().plan(10)).statements > 0);
 }
@@ -72,6 +84,30 @@ const success = ({ id, endpointId, leaseId, attempts }: ClaimedDelivery): Attemp
   state: 'delivered',
   attempt: { isSuccess: true, durationMs: 1, statusCode: 200, isDisableRequested: false },
 });
+const delivered = (claimed: ClaimedDelivery, requestHash: string): AttemptOutcome => {
+  const { attempt, ...outcome } = success(claimed);
+  return { ...outcome, ...(attempt && { attempt: { ...attempt, requestHash } }) };
+};
+/** The outcome of a failed attempt. The next one is due after `retryMs`. */
+const failure = (claimed: ClaimedDelivery, retryMs: number): AttemptOutcome => ({
+  ...success(claimed),
+  state: 'waiting',
+  retryMs,
+  attempt: { isSuccess: false, durationMs: 1, statusCode: 502, isDisableRequested: false },
+});
+const scope = () => ({ workspaceId: tenant.workspaceId, userId: undefined, isManager: true });
+/** Claims the only due delivery of a postback, and plans its request. */
+async function claimPlanned(postbackId: string) {
+  const claims = await claim(postbackId);
+  expect(claims).toMatchObject([{ postback: {} }]);
+  const [claimed] = claims as [ClaimedDelivery & { readonly postback: ClaimedPostback }];
+  const { leadId = '', version = 0 } = claimed;
+  const eventOf = await queue().readEvents(tenant.workspaceId, [{ leadId, version }]);
+  const plan = planPostback(claimed, eventOf(leadId, version), { hash: (text) => text });
+  return 'outcome' in plan
+    ? { claimed, state: plan.outcome.state, requestHash: '' }
+    : { claimed, state: 'sent', requestHash: plan.log?.requestHash ?? '' };
+}
 
 test('one statement writes one row of the outbox for each workspace with an endpoint, and none for others', async () => {
   await leads().insert([leadOf(tenant), leadOf(other)]);
@@ -154,44 +190,50 @@ test('changes and deliveries know how long they waited, which is 0 without chang
 
 test('a postback that is sent again is compared with no earlier request, also with one that ends meanwhile', async () => {
   const { workspaceId } = tenant;
-  const { id } = await createPostbackStore(opened).create(workspaceId, {
-    id: newId(),
-    url: 'https://example.com',
-    method: 'GET',
-    statuses: ['OnHold', 'Approved'],
-    includesImports: false,
-    sendsWithoutS1: true,
-  });
+  const id = await addPostback();
   const lead = leadOf(tenant);
   await leads().insert([lead]);
   await leads().change(workspaceId, [changeOf(lead)]);
   await planAll();
   const store = createDeliveryStore(opened);
-  const scope = { workspaceId, userId: undefined, isManager: true };
-  const delivered = (claimed: ClaimedDelivery): AttemptOutcome => {
-    const { attempt, ...outcome } = success(claimed);
-    return { ...outcome, ...(attempt && { attempt: { ...attempt, requestHash: 'hash' } }) };
-  };
   const claimOne = async (version: number, hash: string | undefined) => {
     const [claimed, ...others] = await claim(id);
     expect([claimed?.version, claimed?.postback?.lastRequestHash, others]).toEqual([version, hash, []]);
     return claimed as ClaimedDelivery;
   };
   const original = await claimOne(1, undefined);
-  await queue().complete([delivered(original)]);
+  await queue().complete([delivered(original, 'hash')]);
   const second = await claimOne(2, 'hash');
   await queue().complete([{ ...second, state: 'skipped', skipReason: 'unchanged' }]);
 
-  await store.resend(scope, original.id);
+  await store.resend(scope(), original.id);
   const first = await claimOne(1, undefined);
-  await store.resend(scope, second.id);
-  await queue().complete([delivered(first)]);
+  await store.resend(scope(), second.id);
+  await queue().complete([delivered(first, 'hash')]);
   const again = await claimOne(2, undefined);
   await queue().complete([{ ...again, attempts: 1, state: 'failed' }]);
   expect(
     await store.recover(workspaceId, id, { since: new Date(0), until: new Date(Date.now() + 60_000) }, 10),
   ).toBe(1);
   await claimOne(2, 'hash');
+});
+
+test('a postback that is sent again is retried after a failure, also if a newer status of the lead was sent', async () => {
+  const id = await addPostback('https://example.com/{status}');
+  const lead = leadOf(tenant);
+  await leads().insert([lead]);
+  await leads().change(tenant.workspaceId, [changeOf(lead)]);
+  await planAll();
+  const first = await claimPlanned(id);
+  await queue().complete([delivered(first.claimed, first.requestHash)]);
+  const second = await claimPlanned(id);
+  await queue().complete([delivered(second.claimed, second.requestHash)]);
+
+  await createDeliveryStore(opened).resend(scope(), first.claimed.id);
+  const again = await claimPlanned(id);
+  expect(again).toMatchObject({ state: 'sent', claimed: { version: 1, attempts: 0 } });
+  await queue().complete([failure(again.claimed, 0)]);
+  expect(await claimPlanned(id)).toMatchObject({ state: 'sent', claimed: { version: 1, attempts: 1 } });
 });
 
 test('the planning of a lead that is being erased waits, and leaves no delivery; so does an erasure after it', async () => {

@@ -36,7 +36,7 @@ const postbackOfClaim = Prisma.sql`CASE WHEN kind = 'postback' THEN jsonb_build_
     WHERE last.lead_id = delivery.lead_id AND last.endpoint_id = delivery.endpoint_id AND request_hash IS NOT NULL
       AND NOT delivery.is_resent
     ORDER BY last_attempt_at DESC LIMIT 1),
-  'isOvertaken', EXISTS (SELECT FROM delivery AS newer WHERE ${overtakes})
+  'isOvertaken', NOT delivery.is_resent AND EXISTS (SELECT FROM delivery AS newer WHERE ${overtakes})
 ) END`;
 
 function toClaimed(row: object): ClaimedDelivery {

@@ -36,7 +36,7 @@ export interface ClaimedPostback {
   readonly answerContains?: string | undefined;
   /** The hash of the last delivered request for the lead. Absent for a delivery that a member sends again. */
   readonly lastRequestHash?: string | undefined;
-  /** Whether the postback has a delivery of a newer status of the lead. */
+  /** Whether a newer status of the lead overtakes the delivery. False for a delivery that a member sends again. */
   readonly isOvertaken: boolean;
 }
 
