@@ -11,6 +11,7 @@ import {
 } from '../../test/database.ts';
 import type { AttemptOutcome, ClaimedDelivery, ClaimedPostback } from '../delivery/delivery-queue.ts';
 import { planPostback } from '../delivery/plan-postback.ts';
+import type { StoredLead } from '../lead/lead.ts';
 import { newId } from '../uuid.ts';
 import { type Database, openDatabase } from './client.ts';
 import { createDeliveryNotices } from './delivery-notices.prisma.ts';
@@ -96,6 +97,9 @@ const failure = (claimed: ClaimedDelivery, retryMs: number): AttemptOutcome => (
   attempt: { isSuccess: false, durationMs: 1, statusCode: 502, isDisableRequested: false },
 });
 const scope = () => ({ workspaceId: tenant.workspaceId, userId: undefined, isManager: true });
+/** Changes an approved lead back. */
+const undoOf = (lead: StoredLead) =>
+  changeOf(lead, { lead: { status: 'OnHold' }, change: { status: { from: 'Approved', to: 'OnHold' } } });
 /** Claims the only due delivery of a postback, and plans its request. */
 async function claimPlanned(postbackId: string) {
   const claims = await claim(postbackId);
@@ -234,6 +238,24 @@ test('a postback that is sent again is retried after a failure, also if a newer 
   expect(again).toMatchObject({ state: 'sent', claimed: { version: 1, attempts: 0 } });
   await queue().complete([failure(again.claimed, 0)]);
   expect(await claimPlanned(id)).toMatchObject({ state: 'sent', claimed: { version: 1, attempts: 1 } });
+});
+
+test('a request that equals the last delivered one is sent if the result of another request after it is unknown', async () => {
+  const id = await addPostback('https://example.com/{status}');
+  const lead = leadOf(tenant);
+  await leads().insert([lead]);
+  await planAll();
+  const first = await claimPlanned(id);
+  await queue().complete([delivered(first.claimed, first.requestHash)]);
+  const approved = changeOf(lead);
+  await leads().change(tenant.workspaceId, [approved]);
+  await planAll();
+  const second = await claimPlanned(id);
+  await queue().complete([failure(second.claimed, 3_600_000)]);
+  await leads().change(tenant.workspaceId, [undoOf(approved.lead)]);
+  await planAll();
+  const third = await claimPlanned(id);
+  expect(third).toMatchObject({ state: 'sent', requestHash: first.requestHash, claimed: { version: 3 } });
 });
 
 test('the planning of a lead that is being erased waits, and leaves no delivery; so does an erasure after it', async () => {

@@ -27,14 +27,17 @@ const isInTurn = Prisma.sql`(target.kind = 'webhook' OR NOT EXISTS (
     AND earlier.version < delivery.version AND earlier.state = 'waiting'
     AND (earlier.attempts = 0 OR earlier.lease_id IS NOT NULL)))`;
 
-/** The settings of a postback as JSON; null for a webhook. */
+/**
+ * The settings of a postback as JSON; null for a webhook. The last request has no hash if its attempt failed, because the
+ * receiver may have applied it. The next status is then sent, whatever was delivered before.
+ */
 const postbackOfClaim = Prisma.sql`CASE WHEN kind = 'postback' THEN jsonb_build_object(
   'method', method, 'bodyFormat', body_format, 'body', body, 'statuses', statuses,
   'sendsWithoutS1', sends_without_s1, 'answerContains', answer_contains,
   'lastRequestHash', (
     SELECT request_hash FROM delivery AS last
-    WHERE last.lead_id = delivery.lead_id AND last.endpoint_id = delivery.endpoint_id AND request_hash IS NOT NULL
-      AND NOT delivery.is_resent
+    WHERE last.lead_id = delivery.lead_id AND last.endpoint_id = delivery.endpoint_id
+      AND last_attempt_at IS NOT NULL AND NOT delivery.is_resent
     ORDER BY last_attempt_at DESC LIMIT 1),
   'isOvertaken', NOT delivery.is_resent AND EXISTS (SELECT FROM delivery AS newer WHERE ${overtakes})
 ) END`;

@@ -34,7 +34,10 @@ export interface ClaimedPostback {
   readonly statuses: readonly [LeadStatus, ...LeadStatus[]];
   readonly sendsWithoutS1: boolean;
   readonly answerContains?: string | undefined;
-  /** The hash of the last delivered request for the lead. Absent for a delivery that a member sends again. */
+  /**
+   * The hash of the last request for the lead. Absent if that was not delivered, and for a delivery that a member sends
+   * again.
+   */
   readonly lastRequestHash?: string | undefined;
   /** Whether a newer status of the lead overtakes the delivery. False for a delivery that a member sends again. */
   readonly isOvertaken: boolean;
