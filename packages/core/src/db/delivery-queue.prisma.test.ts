@@ -258,6 +258,45 @@ test('a request that equals the last delivered one is sent if the result of anot
   expect(third).toMatchObject({ state: 'sent', requestHash: first.requestHash, claimed: { version: 3 } });
 });
 
+describe('a status that is planned after a newer one', () => {
+  /** Returns the plan of the second status of a lead. Its planning commits after the third one has a given outcome. */
+  async function planLate(outcomeOf?: (third: ClaimedDelivery) => AttemptOutcome | undefined) {
+    const id = await addPostback('https://example.com/{status}');
+    const lead = leadOf(tenant);
+    await leads().insert([lead]);
+    await planAll();
+    const first = await claimPlanned(id);
+    await queue().complete([delivered(first.claimed, first.requestHash)]);
+    const approved = changeOf(lead);
+    await leads().change(tenant.workspaceId, [approved]);
+    await database.query('BEGIN');
+    await database.query('SELECT plan_deliveries(1)');
+    await leads().change(tenant.workspaceId, [undoOf(approved.lead)]);
+    await planAll();
+    if (outcomeOf !== undefined) {
+      const outcome = outcomeOf((await claimPlanned(id)).claimed);
+      if (outcome !== undefined) await queue().complete([outcome]);
+    }
+    await database.query('COMMIT');
+    const { claimed, state } = await claimPlanned(id);
+    expect(claimed).toMatchObject({ version: 2, attempts: 0 });
+    return state;
+  }
+
+  test('is sent first if the newer one waits for its first attempt', async () => {
+    expect(await planLate()).toBe('sent');
+  });
+
+  test.each<[string, (third: ClaimedDelivery) => AttemptOutcome | undefined]>([
+    ['is being sent', () => undefined],
+    ['was delivered', (third) => delivered(third, 'hash')],
+    ['waits for a retry', (third) => failure(third, 3_600_000)],
+    ['was skipped as unchanged', (third) => ({ ...third, state: 'skipped', skipReason: 'unchanged' })],
+  ])('is superseded if the newer one %s', async (_, outcomeOf) => {
+    expect(await planLate(outcomeOf)).toBe('superseded');
+  });
+});
+
 test('the planning of a lead that is being erased waits, and leaves no delivery; so does an erasure after it', async () => {
   await addEndpoint();
   const [first, second] = [leadOf(tenant), leadOf(tenant)];

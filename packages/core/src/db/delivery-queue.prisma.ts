@@ -28,6 +28,12 @@ const isInTurn = Prisma.sql`(target.kind = 'webhook' OR NOT EXISTS (
     AND (earlier.attempts = 0 OR earlier.lease_id IS NOT NULL)))`;
 
 /**
+ * Whether the delivery `newer` is no longer in the queue for its first attempt. If two processes plan at the same time, an
+ * earlier status of the lead can come into the queue after that.
+ */
+const hasBegun = Prisma.sql`(newer.state <> 'waiting' OR newer.attempts > 0 OR newer.lease_id IS NOT NULL)`;
+
+/**
  * The settings of a postback as JSON; null for a webhook. The last request has no hash if its attempt failed, because the
  * receiver may have applied it. The next status is then sent, whatever was delivered before.
  */
@@ -39,7 +45,8 @@ const postbackOfClaim = Prisma.sql`CASE WHEN kind = 'postback' THEN jsonb_build_
     WHERE last.lead_id = delivery.lead_id AND last.endpoint_id = delivery.endpoint_id
       AND last_attempt_at IS NOT NULL AND NOT delivery.is_resent
     ORDER BY last_attempt_at DESC LIMIT 1),
-  'isOvertaken', NOT delivery.is_resent AND EXISTS (SELECT FROM delivery AS newer WHERE ${overtakes})
+  'isOvertaken', NOT delivery.is_resent AND EXISTS (
+    SELECT FROM delivery AS newer WHERE ${overtakes} AND (delivery.attempts > 0 OR ${hasBegun}))
 ) END`;
 
 function toClaimed(row: object): ClaimedDelivery {

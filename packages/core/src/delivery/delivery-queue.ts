@@ -39,7 +39,10 @@ export interface ClaimedPostback {
    * again.
    */
   readonly lastRequestHash?: string | undefined;
-  /** Whether a newer status of the lead overtakes the delivery. False for a delivery that a member sends again. */
+  /**
+   * Whether a newer status of the lead overtakes the delivery: any for a retry, one whose first attempt has begun for a
+   * first attempt. False for a delivery that a member sends again.
+   */
   readonly isOvertaken: boolean;
 }
 

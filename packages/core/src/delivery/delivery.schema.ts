@@ -69,7 +69,7 @@ export const DeliveryView = Type.Object(
     ),
     state: Type.Enum([...deliveryStates], {
       description:
-        '`waiting` for the next attempt, `delivered`, `failed` after the last attempt, `skipped`, or `superseded` for a retry of a postback that a newer status has overtaken.',
+        '`waiting` for the next attempt, `delivered`, `failed` after the last attempt, `skipped`, or `superseded` for a request of a postback that a newer status has overtaken.',
       examples: ['delivered'],
     }),
     skipReason: Type.Optional(

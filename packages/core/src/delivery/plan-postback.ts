@@ -31,13 +31,13 @@ const minMaskedLength = 3;
  * @param event undefined for a test, which is rendered with sample values.
  */
 export function planPostback(
-  delivery: Pick<ClaimedDelivery, 'url' | 'attempts'> & { readonly postback: ClaimedPostback },
+  delivery: Pick<ClaimedDelivery, 'url'> & { readonly postback: ClaimedPostback },
   event: LeadEvent | undefined,
   secrets: Pick<SecretBox, 'hash'>,
 ): PlannedRequest | { readonly outcome: Pick<AttemptOutcome, 'state' | 'skipReason'> } {
-  const { url, attempts, postback } = delivery;
+  const { url, postback } = delivery;
   const { sendsWithoutS1, lastRequestHash, isOvertaken, statuses } = postback;
-  if (attempts > 0 && isOvertaken) return { outcome: { state: 'superseded' } };
+  if (isOvertaken) return { outcome: { state: 'superseded' } };
   const values = event === undefined ? samplePostbackValues(statuses[0]) : postbackValuesOf(event);
   if (!values.s1 && !sendsWithoutS1) return { outcome: { state: 'skipped', skipReason: 'no_s1' } };
   const templates = { ...postback, url };
