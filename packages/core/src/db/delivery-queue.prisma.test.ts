@@ -162,7 +162,7 @@ test('workers claim each delivery once; after the lease it is due again, and the
   const id = await addEndpoint();
   await leads().insert(Array.from({ length: 30 }, () => leadOf(tenant)));
   await planAll();
-  expect(await queue().dueEndpoints()).toEqual([id]);
+  expect(await queue().dueEndpoints()).toEqual([{ id, workspaceId: tenant.workspaceId }]);
   const claims = await Promise.all([claim(id, 10), claim(id, 10), claim(id, 10), claim(id, 10)]);
   const ids = claims.flat().map((each) => each.id);
   expect([ids.length, new Set(ids).size]).toEqual([30, 30]);

@@ -1,4 +1,9 @@
-import type { AttemptOutcome, ClaimedDelivery, DeliveryQueue } from '../delivery/delivery-queue.ts';
+import type {
+  AttemptOutcome,
+  ClaimedDelivery,
+  DeliveryQueue,
+  DueEndpoint,
+} from '../delivery/delivery-queue.ts';
 import { newId } from '../uuid.ts';
 import type { Database } from './client.ts';
 import { hasIncident } from './delivery-endpoints.ts';
@@ -71,15 +76,14 @@ export function createDeliveryQueue({ select }: Database): DeliveryQueue {
       return { statements: row?.statements ?? 0, ...oldest };
     },
 
-    async dueEndpoints() {
-      const rows = await select<{ id: string }>(
+    dueEndpoints() {
+      return select<DueEndpoint>(
         Prisma.sql`
-          SELECT id FROM delivery_endpoint AS endpoint
+          SELECT id, workspace_id AS "workspaceId" FROM delivery_endpoint AS endpoint
           WHERE disabled_at IS NULL AND deleted_at IS NULL AND EXISTS (
             SELECT FROM delivery WHERE endpoint_id = endpoint.id AND state = 'waiting' AND next_attempt_at <= now())`,
         { name: 'due_endpoints' },
       );
-      return rows.map(({ id }) => id);
     },
 
     async claim(room, leaseMs) {

@@ -6,7 +6,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-const endpointIds = ['a', 'b', 'c', 'd', 'e', 'f'];
+const endpoints = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => ({ id, workspaceId: id }));
 
 /** Sends from a queue that always has more to plan and to send. Each statement takes a time. */
 async function sendFromFullQueue(given: { statementMs: number; waitShare: number; lateSeconds: number }) {
@@ -23,14 +23,22 @@ async function sendFromFullQueue(given: { statementMs: number; waitShare: number
       await use('plan');
       return { statements: 1, lateSeconds };
     },
-    dueEndpoints: async () => endpointIds,
+    dueEndpoints: async () => endpoints,
     async claim(room) {
       await use('claim');
       return [...room].flatMap(([endpointId, free]) =>
         Array.from({ length: free }, (): ClaimedDelivery => {
           const id = `${claims++}`;
           const endpoint = { endpointId, url: 'https://example.com', secret: '' };
-          return { ...endpoint, id, workspaceId: 'w', leaseId: id, type: '', attempts: 0, lateSeconds: 0 };
+          return {
+            ...endpoint,
+            id,
+            workspaceId: endpointId,
+            leaseId: id,
+            type: '',
+            attempts: 0,
+            lateSeconds: 0,
+          };
         }),
       );
     },

@@ -14,7 +14,7 @@ import { SealedTextError, type SecretBox } from './secret-box.ts';
 import { type Sender, SendError } from './send-request.ts';
 import { fixedWebhookHeaders, signWebhook } from './webhook-signature.ts';
 
-/** The maximum of concurrent requests of a process. */
+/** The maximum of concurrent requests of a process. One workspace gets half of them at most. */
 const maxRunning = 256;
 /** The time after which another worker takes over a claimed delivery. An attempt takes 15 s at most. */
 const leaseMs = 60_000;
@@ -148,7 +148,7 @@ export class Deliverer implements AsyncDisposable {
     }
     const claimed = await this.#queue.claim(room, leaseMs);
     this.#late.deliveries = medianOf(claimed.map(({ lateSeconds }) => lateSeconds));
-    for (const { endpointId } of claimed) this.#pace.begin(endpointId);
+    for (const { endpointId: id, workspaceId } of claimed) this.#pace.begin({ id, workspaceId });
     const begins: (() => Promise<void>)[] = [];
     // One workspace after the other, so that many workspaces do not use up the connections of the process.
     for (const workspaceId of new Set(claimed.map((delivery) => delivery.workspaceId))) {

@@ -46,6 +46,12 @@ export interface ClaimedPostback {
   readonly isOvertaken: boolean;
 }
 
+/** An enabled endpoint with a delivery that is due. */
+export interface DueEndpoint {
+  readonly id: string;
+  readonly workspaceId: string;
+}
+
 /** The result of an attempt, or of a claim that ends without an attempt. */
 export interface AttemptOutcome {
   readonly id: string;
@@ -101,8 +107,7 @@ export interface DeliveryQueue {
    * @returns the number of statements, and for how long the first one waited; both are 0 if there are none.
    */
   plan(maxRows: number): Promise<{ readonly statements: number; readonly lateSeconds: number }>;
-  /** Returns the enabled endpoints with a delivery that is due. */
-  dueEndpoints(): Promise<string[]>;
+  dueEndpoints(): Promise<DueEndpoint[]>;
   /**
    * Claims the oldest due deliveries of endpoints.
    *

@@ -1,32 +1,55 @@
 import { expect, test } from 'vitest';
+import type { DueEndpoint } from './delivery-queue.ts';
 import { EndpointPace } from './endpoint-pace.ts';
 
 const total = (room: ReadonlyMap<string, number>) => [...room.values()].reduce((sum, each) => sum + each, 0);
 
+const endpoint = (id: string, workspaceId: string) => ({ id, workspaceId });
+
+/** Begins what endpoints may begin. Returns the number for each. */
+function begin(pace: EndpointPace, endpoints: readonly DueEndpoint[]): Map<string, number> {
+  const room = pace.share(endpoints);
+  for (const each of endpoints) for (let i = 0; i < (room.get(each.id) ?? 0); i++) pace.begin(each);
+  return room;
+}
+
 /** Begins what an endpoint may begin, and ends it with a result. Returns the number. */
-function round(pace: EndpointPace, id: string, isSuccess: boolean): number {
-  const count = pace.share([id]).get(id) ?? 0;
-  for (let i = 0; i < count; i++) pace.begin(id);
-  for (let i = 0; i < count; i++) pace.end(id, isSuccess);
+function round(pace: EndpointPace, each: DueEndpoint, isSuccess: boolean): number {
+  const count = total(begin(pace, [each]));
+  for (let i = 0; i < count; i++) pace.end(each.id, isSuccess);
   return count;
 }
 
 test('the concurrency of an endpoint grows with each success up to 50, and is one after a failure', () => {
   const pace = new EndpointPace(256);
-  expect([1, 2, 3, 4, 5].map(() => round(pace, 'a', true))).toEqual([4, 8, 16, 32, 50]);
-  expect(round(pace, 'a', true)).toBe(50);
-  round(pace, 'a', false);
-  expect([round(pace, 'a', false), round(pace, 'a', true), round(pace, 'a', true)]).toEqual([1, 1, 2]);
+  const a = endpoint('a', 'w');
+  expect([1, 2, 3, 4, 5].map(() => round(pace, a, true))).toEqual([4, 8, 16, 32, 50]);
+  expect(round(pace, a, true)).toBe(50);
+  round(pace, a, false);
+  expect([round(pace, a, false), round(pace, a, true), round(pace, a, true)]).toEqual([1, 1, 2]);
 });
 
-test('endpoints share the room evenly, and an endpoint that hangs leaves room for others', () => {
-  const pace = new EndpointPace(10);
-  for (let i = 0; i < 4; i++) round(pace, 'a', true);
-  const room = pace.share(['a', 'b', 'c']);
-  expect(total(room)).toBe(10);
-  expect([...room.values()].toSorted((a, b) => a - b)).toEqual([3, 3, 4]);
-  for (const [id, count] of room) for (let i = 0; i < count; i++) pace.begin(id);
-  expect([pace.running, pace.share(['a', 'b', 'd'])]).toEqual([10, new Map()]);
+test('endpoints of a workspace share its room evenly, and an endpoint that hangs leaves room for others', () => {
+  const pace = new EndpointPace(20);
+  const [a, b, c, d] = [endpoint('a', 'w'), endpoint('b', 'w'), endpoint('c', 'w'), endpoint('d', 'w')];
+  for (let i = 0; i < 4; i++) round(pace, a, true);
+  const room = begin(pace, [a, b, c]);
+  expect([...room.values()].toSorted((x, y) => x - y)).toEqual([3, 3, 4]);
+  expect([pace.running, pace.share([a, b, d])]).toEqual([10, new Map()]);
   pace.end('a', false);
-  expect([pace.running, pace.share(['a', 'd'])]).toEqual([9, new Map([['d', 1]])]);
+  expect([pace.running, pace.share([a, d])]).toEqual([9, new Map([['d', 1]])]);
+});
+
+test('one workspace gets half of the requests, and each further workspace half of the rest, whatever its endpoints', () => {
+  const pace = new EndpointPace(256);
+  const begun = (workspaceId: string, count: number) => {
+    const endpoints = Array.from({ length: count }, (_, index) =>
+      endpoint(`${workspaceId}${index}`, workspaceId),
+    );
+    for (const each of endpoints) for (let i = 0; i < 5; i++) round(pace, each, true);
+    return total(begin(pace, endpoints));
+  };
+  expect([begun('a', 25), begun('b', 25), begun('c', 25), begun('d', 1)]).toEqual([128, 64, 32, 16]);
+  pace.end('a0', true);
+  expect([begun('a', 1), begun('e', 1)]).toEqual([0, 9]);
 });
