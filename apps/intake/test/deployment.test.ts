@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '@leads/http/service/config';
+import { createComposeEnvironments } from '@leads/test-kit/compose';
 import { kustomizedSettings } from '@leads/test-kit/kustomization';
 import { parseMetrics } from '@leads/test-kit/prometheus-text';
 import { expect, test } from 'vitest';
@@ -15,6 +16,16 @@ test('loads the configuration with the settings of the Kubernetes manifests', ()
   const config = loadConfig(IntakeConfig, { ...kustomizedSettings('intake'), ...secrets });
 
   expect(config).toMatchObject({ INTAKE_BUFFER_REPLICAS: 3, SHUTDOWN_DELAY_MS: 10_000 });
+});
+
+test('loads the configuration with the settings of the Compose service, which serves the host that the CRM calls', () => {
+  using compose = createComposeEnvironments();
+
+  const hostsOf = (variables?: Record<string, string>) =>
+    loadConfig(IntakeConfig, compose.of('intake', variables)).SERVED_HOSTS;
+
+  expect(hostsOf()).toBe('intake');
+  expect(hostsOf({ SERVED_HOSTS: 'leads.internal,10.0.0.7' })).toBe('intake,leads.internal,10.0.0.7');
 });
 
 test('the kustomization states the maximum of pods and their connections to Postgres', () => {
