@@ -94,6 +94,17 @@ test.for([
   ]);
 });
 
+test.for(['DATABASE_CONNECT_TIMEOUT_MS', 'DATABASE_STATEMENT_TIMEOUT_MS'] as const)(
+  '%s is at least 100, because with 0 every transaction fails',
+  (name) => {
+    const Timeout = Type.Object({ [name]: commonSettings[name] });
+    expect(loadConfig(Timeout, { [name]: '100' })).toEqual({ [name]: 100 });
+    for (const ms of ['0', '99']) {
+      expect(() => loadConfig(Timeout, { [name]: ms })).toThrow(`${name} must be >= 100`);
+    }
+  },
+);
+
 test('a missing file of an optional secret is an error, because a wrong path would silently switch it off', () => {
   for (const name of ['NATS_URL', 'METRICS_TOKEN']) {
     expect(faultsOf({ DATABASE_URL: database, [`${name}_FILE`]: join(directory, 'missing') })).toEqual([

@@ -146,8 +146,11 @@ function isNetwork(text: string): boolean {
   return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
 
-const ms = (description: string, defaultMs: number, maximum = 600_000) =>
-  Type.Integer({ minimum: 0, maximum, default: defaultMs, description: `${description}, in milliseconds` });
+const ms = (description: string, defaultMs: number, { minimum = 0, maximum = 600_000 }) =>
+  Type.Integer({ minimum, maximum, default: defaultMs, description: `${description}, in milliseconds` });
+
+/** The bounds of timeouts of Postgres. With 0, every transaction of Prisma fails. */
+const timeoutBounds = { minimum: 100 };
 
 /** The setting of an origin: a scheme, a host and a port, without a path. */
 export const origin = (description: string) =>
@@ -249,13 +252,14 @@ export const commonSettings = {
   DATABASE_CONNECT_TIMEOUT_MS: ms(
     'Timeout for a connection to Postgres, and for the lookup of a credential or campaign if the intake has no earlier answer',
     2_000,
+    timeoutBounds,
   ),
   DATABASE_PREPARED_STATEMENTS: Type.Boolean({
     default: true,
     description:
       'Whether statements are prepared. Set to false behind a pooler in transaction mode without support for it, such as PgBouncer before 1.21',
   }),
-  DATABASE_STATEMENT_TIMEOUT_MS: ms('Timeout for one statement', 5_000),
+  DATABASE_STATEMENT_TIMEOUT_MS: ms('Timeout for one statement', 5_000, timeoutBounds),
   NATS_URL: Type.Optional(
     Type.String({
       pattern: '^(nats|tls)://[^\\s,]+(,(nats|tls)://[^\\s,]+)*$',
@@ -304,7 +308,7 @@ export const commonSettings = {
   SHUTDOWN_DELAY_MS: ms(
     'After SIGTERM, how long the service keeps serving while /health/ready answers 503. After that, open connections have the same time to end, at most 5 s',
     3_000,
-    20_000,
+    { maximum: 20_000 },
   ),
 };
 
