@@ -2,7 +2,12 @@ import { loadConfig } from '@leads/http/service/config';
 import { createComposeEnvironments } from '@leads/test-kit/compose';
 import { kustomizedSettings } from '@leads/test-kit/kustomization';
 import { afterAll, expect, test } from 'vitest';
-import { CommandLineSettings, DeliverSettings, NatsSetupSettings } from '../src/cli/runtime/settings.ts';
+import {
+  CommandLineSettings,
+  DeliverSettings,
+  DeliverySettings,
+  NatsSetupSettings,
+} from '../src/cli/runtime/settings.ts';
 import { CrmConfig } from '../src/config.ts';
 
 const compose = createComposeEnvironments();
@@ -27,3 +32,22 @@ test.for([
     expect(() => loadConfig(schema, compose.of(service))).not.toThrow();
   },
 );
+
+test('the Compose services crm, deliver and migrate have the same settings of deliveries, as a rotation of DELIVERIES_SECRET needs', () => {
+  const variables = {
+    DELIVERIES_PREVIOUS_SECRET: 'p'.repeat(32),
+    DELIVERIES_ALLOW_HTTP: 'true',
+    DELIVERIES_ALLOW_NETWORKS: '10.0.0.0/8',
+    DELIVERIES_PROXY_URL: 'http://proxy.example:3128',
+  };
+
+  for (const service of ['crm', 'deliver', 'migrate']) {
+    const settings = loadConfig(DeliverySettings, compose.of(service, variables));
+
+    expect(settings, service).toEqual({
+      ...variables,
+      DELIVERIES_SECRET: expect.any(String),
+      DELIVERIES_ALLOW_HTTP: true,
+    });
+  }
+});

@@ -149,7 +149,12 @@ test('no secret is an environment variable, and every file of a secret exists af
     const mounted = (service.secrets ?? []).filter((secret) => typeof secret === 'string');
     expect(mounted.map((secret) => `/run/secrets/${secret}`).toSorted(), name).toEqual(files.toSorted());
     // Optional secrets are variables, because a missing file is an error.
-    const optional = new Set(['SMTP_URL', 'DATABASE_REPLICA_URL', 'OTEL_EXPORTER_OTLP_HEADERS']);
+    const optional = new Set([
+      'SMTP_URL',
+      'DATABASE_REPLICA_URL',
+      'DELIVERIES_PREVIOUS_SECRET',
+      'OTEL_EXPORTER_OTLP_HEADERS',
+    ]);
     const secrets = environment.filter(([variable]) =>
       /PASSWORD$|SECRET$|TOKEN$|(DATABASE|NATS)\w*_URL$/.test(variable),
     );
