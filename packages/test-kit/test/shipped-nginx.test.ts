@@ -1,6 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders, request as requestPlain, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  request as requestPlain,
+  type Server,
+} from 'node:http';
 import { request as requestTls } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -14,14 +20,18 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 const directory = mkdtempSync(join(tmpdir(), 'leads-shipped-nginx-'));
 const readDocker = (file: string) => readFileSync(join(repositoryRoot, 'docker', file), 'utf8');
-/** Services that answer every request with its path, and with headers that the proxy must not repeat. */
+/** Services that answer every request with its path and scheme, and with headers that the proxy must not repeat. */
 const upstreams: Server[] = [];
 
 beforeAll(async () => {
   for (const _ of ['crm', 'intake']) {
     const server = createServer((request, response) => {
       request.resume();
-      const headers = { 'Strict-Transport-Security': 'max-age=1', 'Retry-After': '7' };
+      const headers = {
+        'Strict-Transport-Security': 'max-age=1',
+        'Retry-After': '7',
+        'Received-Scheme': request.headers['x-forwarded-proto'] ?? 'none',
+      };
       response.writeHead(request.url === '/busy' ? 429 : 200, headers).end(request.url);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -83,11 +93,15 @@ async function startShipped(mode: 'tls' | 'plain', changes: Readonly<Record<stri
     args: ['-c', configuration, '-p', own, '-e', 'stderr', '-g', 'daemon off;'],
   });
 
-  const send = (service: 'crm' | 'intake' | 'live', path: string, isTls = mode === 'tls'): Promise<Answer> =>
+  const send = (
+    service: 'crm' | 'intake' | 'live',
+    path: string,
+    { isTls = mode === 'tls', headers: added = {} }: { isTls?: boolean; headers?: OutgoingHttpHeaders } = {},
+  ): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const request = isTls && service !== 'live' ? requestTls : requestPlain;
       const target = { host: '127.0.0.1', port: ports[service], path, rejectUnauthorized: false };
-      request({ ...target, agent: false, headers: { Host: 'leads.example' } })
+      request({ ...target, agent: false, headers: { Host: 'leads.example', ...added } })
         .on('response', (response) => {
           const { statusCode: status, headers } = response;
           text(response).then((body) => resolve({ status, headers, body }), reject);
@@ -123,12 +137,31 @@ test('with TLS, both services are served by HTTPS only, and every response has o
         'max-age=31536000',
       ]);
     }
-    const plain = await nginx.send(service, '/x?y=z', false);
+    const plain = await nginx.send(service, '/x?y=z', { isTls: false });
     expect([plain.status, plain.headers.location]).toEqual([308, 'https://leads.example/x?y=z']);
   }
 });
 
+test('with TLS, services receive https as the scheme, also if a client sends another one', async () => {
+  await using nginx = await startShipped('tls');
+  for (const service of ['crm', 'intake'] as const) {
+    const { headers } = await nginx.send(service, '/x', { headers: { 'X-Forwarded-Proto': 'http' } });
+    expect(headers['received-scheme']).toBe('https');
+  }
+});
+
 describe('behind another proxy,', () => {
+  test('services receive the scheme that the other proxy names, and http without one', async () => {
+    await using nginx = await startShipped('plain');
+    for (const service of ['crm', 'intake'] as const) {
+      const https = await nginx.send(service, '/x', { headers: { 'X-Forwarded-Proto': 'https' } });
+      const unnamed = await nginx.send(service, '/x');
+      const unknown = await nginx.send(service, '/x', { headers: { 'X-Forwarded-Proto': 'other' } });
+      const schemes = [https, unnamed, unknown].map(({ headers }) => headers['received-scheme']);
+      expect(schemes).toEqual(['https', 'http', 'http']);
+    }
+  });
+
   test('metrics are not public, in any encoding of the path', async () => {
     await using nginx = await startShipped('plain');
     for (const path of ['/metrics', '/%6Detrics', '//metrics', '/./metrics', '/x/../metrics?a=b']) {
