@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -217,8 +217,25 @@ describe('leads export', () => {
       expect([run.code, run.stderr]).toEqual([0, 'Wrote 1 leads.\n']);
       expect(JSON.parse(run.stdout)).toMatchObject({ name: 'Only One' });
     }
-    const none = await leads(['export', '-', '--quiet', '--workspace', slug, '--s1', 'none']);
-    expect([none.stdout.split('\r\n').length, none.stderr]).toEqual([2, '']);
+    for (const stdout of ['-', '/dev/fd/1']) {
+      const none = await leads(['export', stdout, '--quiet', '--workspace', slug, '--s1', 'none']);
+      expect([none.stdout.split('\r\n').length, none.stderr]).toEqual([2, '']);
+    }
+  });
+
+  test('writes directly to a pipe, and does not replace it by a file', async () => {
+    const path = file('pipe');
+    execFileSync('mkfifo', [path]);
+    const reader = spawn('cat', [path], { stdio: ['ignore', 'pipe', 'inherit'] });
+    try {
+      const received = textOf(reader.stdout);
+      const run = await leads(['export', path, '--workspace', slug, '--format', 'ndjson', '--json']);
+      expect(run).toMatchObject({ code: 0, stderr: '' });
+      expect(statSync(path).isFIFO()).toBe(true);
+      expect((await received).trimEnd().split('\n')).toHaveLength(await storedCount());
+    } finally {
+      reader.kill();
+    }
   });
 
   test('writes only the leads that the member of --user can see', async () => {

@@ -58,6 +58,9 @@ const filterFlags = {
   ],
 } as const satisfies Record<keyof LeadFilterQuery, readonly [string, string]>;
 
+/** The paths of standard output. */
+const stdoutPaths = new Set(['-', '/dev/stdout', '/dev/fd/1']);
+
 /** Adds `leads export`. */
 export function addExportCommand(program: Command, io: CliIo): void {
   const command = program
@@ -96,7 +99,7 @@ async function runExport(
   options: ExportCommandOptions,
   command: Command,
 ): Promise<void> {
-  const isStdout = path === '-';
+  const isStdout = stdoutPaths.has(path);
   if (isStdout && options.json === true) {
     command.error("error: option '--json' needs a file: without a file, stdout contains the leads");
   }

@@ -1,4 +1,13 @@
-import { closeSync, createWriteStream, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  createWriteStream,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { CliError } from './cli-error.ts';
@@ -37,11 +46,18 @@ export class OutputFile implements Disposable {
 }
 
 /**
- * Writes a stream to a file. The file appears under its name when it is complete. A failure leaves no file behind.
+ * Writes a stream to a file. The file appears under its name when it is complete. A failure leaves no file behind. Writes
+ * directly to a device, a pipe or an open descriptor, because a rename would replace it by a file.
  *
  * @throws CliError if the file cannot be written. Errors of the source are thrown unchanged.
  */
 export async function writeCompleteFile(path: string, source: Readable, signal: AbortSignal): Promise<void> {
+  if (!isReplaceable(path)) {
+    await pipeline(source, createWriteStream(path), { signal }).catch((error: unknown) => {
+      throw asWriteError(path, error);
+    });
+    return;
+  }
   const part = `${path}.part`;
   try {
     await pipeline(source, createWriteStream(part), { signal });
@@ -50,6 +66,13 @@ export async function writeCompleteFile(path: string, source: Readable, signal: 
     rmSync(part, { force: true });
     throw asWriteError(path, error);
   }
+}
+
+/** Returns whether the path is a regular file, or does not exist yet. @throws CliError if it cannot be read. */
+function isReplaceable(path: string): boolean {
+  // These are links to open descriptors, which can be regular files.
+  if (/^\/(?:dev\/(?:fd\/|std)|proc\/)/.test(path)) return false;
+  return attempt(path, () => statSync(path, { throwIfNoEntry: false })?.isFile() ?? true);
 }
 
 function attempt<Result>(path: string, operation: () => Result): Result {
