@@ -58,6 +58,15 @@ describe('the migration history of `leads migrate` and of Prisma is the same:', 
   const row = `SELECT migration_name, checksum, logs, rolled_back_at, applied_steps_count,
       finished_at IS NOT NULL AS "isFinished" FROM _prisma_migrations`;
 
+  /** Creates a directory of migrations that has only `next`. */
+  function createMigrations(sql: string): string {
+    const directory = join(scratch, 'migrations');
+    mkdirSync(join(directory, next), { recursive: true });
+    cpSync(join(migrationsDir, 'migration_lock.toml'), join(directory, 'migration_lock.toml'));
+    writeFileSync(join(directory, next, 'migration.sql'), sql);
+    return directory;
+  }
+
   test('Prisma finds no migration to apply after `leads migrate`', async () => {
     await using database = await createTestDatabase();
     await withSchemaEngine(database.url, async (engine) => {
@@ -78,10 +87,7 @@ describe('the migration history of `leads migrate` and of Prisma is the same:', 
   });
 
   test('`leads migrate` finds no migration to apply after Prisma, and writes the same table', async () => {
-    const directory = join(scratch, 'migrations');
-    mkdirSync(join(directory, next), { recursive: true });
-    cpSync(join(migrationsDir, 'migration_lock.toml'), join(directory, 'migration_lock.toml'));
-    writeFileSync(join(directory, next, 'migration.sql'), '-- ünïcode 😀\r\nCREATE TABLE next (id INT);');
+    const directory = createMigrations('-- ünïcode 😀\r\nCREATE TABLE next (id INT);');
     await using byPrisma = await createEmptyDatabase();
     await withSchemaEngine(byPrisma.url, (engine) =>
       engine.applyMigrations({ migrationsList: readMigrations(directory), filters: schemaFilters }),
@@ -105,11 +111,12 @@ describe('the migration history of `leads migrate` and of Prisma is the same:', 
       database.url,
       `INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES (gen_random_uuid(), 'x', '${next}')`,
     );
+    const directory = createMigrations('SELECT 1;');
     const failure = new RegExp(next);
-    await expect(migrate({ databaseUrl: database.url, migrationsDir })).rejects.toThrow(failure);
+    await expect(migrate({ databaseUrl: database.url, migrationsDir: directory })).rejects.toThrow(failure);
     await withSchemaEngine(database.url, (engine) =>
       expect(
-        engine.applyMigrations({ migrationsList: readMigrations(migrationsDir), filters: schemaFilters }),
+        engine.applyMigrations({ migrationsList: readMigrations(directory), filters: schemaFilters }),
       ).rejects.toThrow(failure),
     );
   });

@@ -454,6 +454,13 @@ describe('migrationState', () => {
     expect(await state(directory)).toEqual({ pending: [next], ahead: [] });
   });
 
+  test('returns an unfinished migration of a newer release as ahead, and the previous release can migrate', async () => {
+    await useMigratedDatabase();
+    await failureOf(run(copyWith({ [next]: '-- leads: no transaction\nSELECT 1 / 0;' })));
+    expect(await state()).toEqual({ pending: [], ahead: [next] });
+    expect(await run()).toEqual({ applied: [] });
+  });
+
   test('does not change the database', async () => {
     const before = await dump();
     await state();

@@ -48,7 +48,8 @@ export const defaultLockRetryPolicy: LockRetryPolicy = { timeoutMs: 500, pauseMs
  * statement, after those before it are committed. If it fails or the process is killed, the next run applies it again.
  * A concurrent run waits for the first, and then has nothing to apply.
  *
- * Like `prisma migrate deploy`, it ignores edits of applied migrations, and migrations that only the database has.
+ * Like `prisma migrate deploy`, it ignores edits of applied migrations, and migrations that only the database has. It also
+ * ignores those if they are unfinished, so that the previous release can run after a failed upgrade.
  *
  * @param options.databaseUrl a direct connection: a pooler would break session locks.
  * @param options.migrationsDir has one directory for each migration, with a file `migration.sql`.
@@ -115,7 +116,7 @@ export async function migrate(options: {
 export interface MigrationState {
   /** Migrations that the database lacks, oldest first. */
   readonly pending: string[];
-  /** Migrations that only the database has, oldest first: a newer release has migrated it. */
+  /** Migrations that only the database has, also unfinished ones, oldest first: a newer release has migrated it. */
   readonly ahead: string[];
 }
 
@@ -132,7 +133,9 @@ export async function migrationState(options: {
   await using client = await openAdminClient(options.databaseUrl);
   const runs = (await readHistory(client)) ?? [];
   const recorded = runs.map(({ name }) => name);
-  const unfinished = runs.filter(({ isFinished }) => !isFinished).map(({ name }) => name);
+  const unfinished = runs
+    .filter(({ name, isFinished }) => !isFinished && names.includes(name))
+    .map(({ name }) => name);
   const missing = names.filter((name) => !recorded.includes(name));
   const ahead = recorded.filter((name) => !names.includes(name));
   if (missing.length > 0 && ahead.length > 0) {
@@ -161,7 +164,8 @@ function readMigrations(directory: string): Migration[] {
  * Returns the migrations that are not applied, oldest first. They include unfinished migrations without a transaction,
  * since each of their statements can run again.
  *
- * @throws MigrationError if the database has tables but no history, or a migration that another tool did not finish.
+ * @throws MigrationError if the database has tables but no history, or a migration of this release that another tool did not
+ *   finish.
  */
 async function findPending(client: pg.Client, migrations: readonly Migration[]): Promise<Migration[]> {
   const runs = await readHistory(client);
@@ -172,8 +176,8 @@ async function findPending(client: pg.Client, migrations: readonly Migration[]):
   }
   const finished = new Set(runs?.filter(({ isFinished }) => isFinished).map(({ name }) => name));
   const pending = migrations.filter(({ name }) => !finished.has(name));
-  const repeatable = new Set(pending.filter(runsAlone).map(({ name }) => name));
-  const failed = runs?.find(({ name, isFinished }) => !isFinished && !repeatable.has(name))?.name;
+  const inTransaction = new Set(migrations.filter((each) => !runsAlone(each)).map(({ name }) => name));
+  const failed = runs?.find(({ name, isFinished }) => !isFinished && inTransaction.has(name))?.name;
   if (failed !== undefined) {
     throw new MigrationError(
       `Another tool began migration ${failed} and did not finish it: repair the database, then use \`prisma migrate resolve\``,
