@@ -114,6 +114,25 @@ test('startProcess() stops a process when its abort signal aborts, also if it ab
   expect(await late.exited).toEqual({ code: null, signal: 'SIGTERM' });
 });
 
+test('stop() sends each stop signal once, also if the abort signal has already stopped the process', async () => {
+  const controller = new AbortController();
+  const script = startScript(
+    `trap 'echo got USR1' USR1; trap 'echo got TERM' TERM; trap 'kill "$child"; exit' WINCH
+     sleep 600 & child=$!; echo started; while :; do wait; done`,
+    { signal: controller.signal, stopSignals: [['SIGTERM', 600_000]] },
+  );
+  await script.waitUntilReady(printed(script, 'started'), 60_000);
+  controller.abort();
+  await script.waitUntilReady(printed(script, 'got TERM'), 60_000);
+  const stopped = script.stop();
+  // The shell handles signals in the order of their numbers: a second SIGTERM would be handled between these two.
+  script.signal('SIGUSR1');
+  await script.waitUntilReady(printed(script, 'got USR1'), 60_000);
+  script.signal('SIGWINCH');
+  await stopped;
+  expect(script.output()).toBe('started\ngot TERM\ngot USR1\n');
+});
+
 test('startProcess() appends output to a private log file, and output() returns the output of this process only', async () => {
   const logFile = join(directory, 'script.log');
   for (const text of ['first', 'second']) {

@@ -82,6 +82,7 @@ export class SupervisedProcess implements AsyncDisposable {
   readonly #written = { stdout: '', stderr: '', both: '' };
   readonly #readLog: (() => string) | undefined;
   #isRunning: boolean;
+  #stopped: Promise<void> | undefined;
   /** The child process, for messages between processes and streams of other kinds. */
   readonly child: ChildProcess;
   /** 0 if the program could not be spawned. */
@@ -168,8 +169,16 @@ export class SupervisedProcess implements AsyncDisposable {
     else if (this.child.exitCode === null && this.child.signalCode === null) this.#send(this.pid, name);
   }
 
-  /** Sends the stop signals, and SIGKILL to the process group if they do not end the process in time. */
-  async stop(): Promise<void> {
+  /**
+   * Sends the stop signals, and SIGKILL to the process group if they do not end the process in time. A second call waits
+   * for the first, because a service ends at once on a second signal.
+   */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#sendStopSignals();
+    return this.#stopped;
+  }
+
+  async #sendStopSignals(): Promise<void> {
     for (const [name, timeoutMs] of this.#stopSignals) {
       this.signal(name);
       if ((await withTimeout(timeoutMs, this.exited)) !== timedOut) return;
