@@ -117,6 +117,17 @@ test('leads retention run deletes expired leads, and the overview keeps their co
 
   await leads('set', '--workspace', workspace.slug, '--campaign', 'DEMO', '--days', 'off');
   expect((await leads('run')).stdout).toContain('No campaign has a retention period');
+
+  const recorded = await fixture.sql(
+    `SELECT source, target_id AS "targetId", details FROM audit_entry WHERE action = 'campaign.changed' ORDER BY at`,
+  );
+  expect(recorded).toEqual(
+    [30, 0].map((retentionDays) => ({
+      source: 'cli',
+      targetId: workspace.demoCampaignId,
+      details: { code: 'DEMO', retentionDays },
+    })),
+  );
 });
 
 test('leads retention run deletes entries of the audit log past AUDIT_RETENTION_DAYS, and no others', async () => {

@@ -291,6 +291,37 @@ describe('leads export', () => {
   });
 });
 
+test('imports and exports are in the audit log of the workspace, also an export without leads', async () => {
+  const { id, slug: other, owner: member } = await fixture.createWorkspace();
+  await leads(['import', '-', '--user', member.email], `${header}\nDEMO,A,1\nDEMO,,1\n`);
+  await leads([
+    'export',
+    file('audit.csv'),
+    '--workspace',
+    other,
+    '--status',
+    'OnHold',
+    '--sort',
+    'createdAt',
+  ]);
+  await leads(['export', '--workspace', other, '--format', 'ndjson', '--s1', 'none']);
+  await leads(['export', '--workspace', other, '--phone', 'x']);
+
+  expect(
+    await fixture.sql('SELECT action, source, details FROM audit_entry WHERE workspace_id = $1 ORDER BY at', [
+      id,
+    ]),
+  ).toEqual([
+    {
+      action: 'leads.imported',
+      source: 'cli',
+      details: { accepted: 1, duplicates: 0, repeated: 0, rejected: 1 },
+    },
+    { action: 'leads.exported', source: 'cli', details: { format: 'csv', filters: 'status, sort' } },
+    { action: 'leads.exported', source: 'cli', details: { format: 'ndjson', filters: 's1' } },
+  ]);
+});
+
 test('an import and an export draw a progress bar on a terminal, and erase it when they finish', async () => {
   const erased = '\r\u001b[2K';
   const bar = /^\[[#-]{20}\] [1-9]\d? %, [\d,]+ rows, [\d,]+ rows\/s, \d[^\n]* left$/;

@@ -119,13 +119,21 @@ async function runExport(
   });
   // The count is for the progress only: the export continues without it.
   if (isShown) total = await countLeads(operator.leads, viewer, query).catch(() => undefined);
-  async function* text() {
-    for await (const piece of exportLeads(operator.leads, viewer, query, format, signal)) {
-      yield piece.text;
-      leads += piece.leads;
-    }
-  }
   try {
+    const pieces = exportLeads(operator.leads, viewer, query, format, signal);
+    let piece = await pieces.next();
+    // Before any output, because an interrupted export must be in the audit log, too.
+    await operator.recordAction({
+      action: 'leads.exported',
+      scope: { workspaceId: viewer.workspaceId },
+      details: { format, filters: Object.keys(query).join(', ') },
+    });
+    async function* text() {
+      for (; piece.done !== true; piece = await pieces.next()) {
+        yield piece.value.text;
+        leads += piece.value.leads;
+      }
+    }
     const source = Readable.from(text(), { objectMode: false });
     // The signal ends the wait for a stalled reader.
     if (isStdout) await pipeline(source, io.stdout, { signal, end: false });

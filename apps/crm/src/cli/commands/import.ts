@@ -119,6 +119,12 @@ async function runImport(io: CliIo, path: string, options: ImportCommandOptions)
     throw describeInvalidInput(error);
   }
   progress[Symbol.dispose]();
+  const { accepted, duplicates, repeated, rejected } = report;
+  await operator.recordAction({
+    action: 'leads.imported',
+    scope: { workspaceId: workspace.id },
+    details: { accepted, duplicates, repeated, rejected },
+  });
 
   const truncated = report.rejected > rejections.length;
   printResult(io, options, { ...report, rejections, truncated }, describe(report));

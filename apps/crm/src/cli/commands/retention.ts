@@ -75,6 +75,12 @@ async function setRetention(io: CliIo, options: SetOptions): Promise<void> {
   const { id } = await findCampaign(operator.campaigns, workspace, code);
   const retentionDays = days === 0 ? null : days;
   await operator.campaigns.update(workspace.id, id, () => ({ retentionDays }));
+  await operator.recordAction({
+    action: 'campaign.changed',
+    scope: { workspaceId: workspace.id },
+    targetId: id,
+    details: { code, retentionDays: days },
+  });
   printResult(
     io,
     options,
