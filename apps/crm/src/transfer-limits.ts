@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LeadsError } from '@leads/core/errors';
 import { FairShares } from '@leads/core/limits';
 import type { Server } from '@leads/http/server/create-server';
+import { onResponseEnd } from '@leads/http/server/response-end';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -66,7 +67,7 @@ export function createTransferLimits(maximums = defaultMaximums): TransferLimits
         // Not counted: an endless response waits most of the time, and would slow down every export.
         if (request.routeOptions.config.isEndless !== true) {
           requests += 1;
-          reply.raw.once('close', () => (requests -= 1));
+          onResponseEnd(reply, () => (requests -= 1));
         }
         done();
       });

@@ -6,6 +6,7 @@ import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
 import { Value } from 'typebox/value';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Crm, startCrmService } from './crm.ts';
+import { disconnectWhile } from './disconnect.ts';
 import { type EventClient, openEvents } from './event-client.ts';
 import { leadsApi, ok } from './leads-api.ts';
 
@@ -413,6 +414,22 @@ export async function testEventStreams(crm: Crm, backend: EventBackend): Promise
         streams.push(...(await Promise.all(names(10).map(() => follow({ member })))));
       }
       for (const stream of streams) stream.close();
+      await vi.waitFor(async () => expect(await countStreams()).toBe(0), 20_000);
+    });
+
+    test('is not counted if its client disconnects during the authentication', async () => {
+      // The key is not cached, so the authentication waits for the table.
+      const member = await workspace.addMember('manager');
+      const release = await fixture.holdTable('api_key', 'ACCESS EXCLUSIVE');
+      onTestFinished(release);
+      await disconnectWhile(
+        service,
+        [{ path: '/api/v1/events', headers: member.headers }],
+        async () => (await fixture.countBlocked('SELECT%api_key%')) === 1,
+      );
+      await release();
+      // The same member sends this request, so it is authenticated after the former one.
+      (await follow({ member })).close();
       await vi.waitFor(async () => expect(await countStreams()).toBe(0), 20_000);
     });
 

@@ -1,6 +1,8 @@
-import { afterAll } from 'vitest';
+import { EventLogReader } from '@leads/core/event';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { startCrm } from './crm.ts';
-import { testEventStreams } from './event-stream-suite.ts';
+import { disconnectWhile } from './disconnect.ts';
+import { eventStreams, testEventStreams } from './event-stream-suite.ts';
 
 const crm = await startCrm();
 const { fixture } = crm;
@@ -30,4 +32,25 @@ await testEventStreams(crm, {
     );
     return row?.events ?? 0;
   },
+});
+
+const { owner } = await eventStreams(crm);
+
+test('an event stream whose client disconnects before the first read starts no timer', async () => {
+  const release = await fixture.holdTable('lead_event_log_state', 'ACCESS EXCLUSIVE');
+  const opened = vi.spyOn(EventLogReader.prototype, 'open');
+  const timers = vi.spyOn(globalThis, 'setInterval');
+  onTestFinished(async () => {
+    await release();
+    vi.restoreAllMocks();
+  });
+  await disconnectWhile(
+    crm.service,
+    [{ path: '/api/v1/events', headers: owner.headers }],
+    () => opened.mock.calls.length === 1,
+  );
+  await release();
+  // The route continues before this test does.
+  await opened.mock.results[0]?.value;
+  expect(timers).not.toHaveBeenCalled();
 });

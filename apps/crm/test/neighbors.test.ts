@@ -9,16 +9,6 @@ const { service, fixture } = crm;
 const busy = await fixture.createWorkspace();
 const { owner: neighbor } = await fixture.createWorkspace();
 
-/** Returns the number of statements of some patterns that wait for a lock. */
-async function countBlocked(...patterns: string[]): Promise<number> {
-  const rows = await fixture.sql(
-    `SELECT FROM pg_stat_activity
-     WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE ANY($1)`,
-    [patterns],
-  );
-  return rows.length;
-}
-
 test.each([
   {
     name: '20 overviews',
@@ -48,7 +38,7 @@ test.each([
     const release = await fixture.holdTable(table, 'ACCESS EXCLUSIVE');
     onTestFinished(release);
     const answered = Promise.allSettled(Array.from({ length: 20 }, () => request(visitor)));
-    const blocked = () => countBlocked(...patterns);
+    const blocked = () => fixture.countBlocked(...patterns);
     await expect.poll(blocked).toBeGreaterThanOrEqual(1);
     const list = (query: string, accept = 'application/json') =>
       service.send({ path: `/api/v1/order/leads${query}`, headers: { ...neighbor.headers, Accept: accept } });
@@ -67,7 +57,7 @@ test('a workspace reads one page at a time while another workspace sends request
     service.send({ path: `/api/v1${path}`, headers: { ...headers } });
   const other = get('/campaigns', neighbor.headers);
   const pages = Array.from({ length: 5 }, () => get('/order/leads', busy.owner.headers));
-  const blocked = () => countBlocked('%ORDER BY created_at%');
+  const blocked = () => fixture.countBlocked('%ORDER BY created_at%');
   await expect.poll(blocked).toBeGreaterThanOrEqual(1);
   expect((await other).status).toBe(200);
   expect(await blocked()).toBe(1);

@@ -1,11 +1,14 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { LeadsError } from '@leads/core/errors';
 import { createServer } from '@leads/http/server/create-server';
 import { createLogger } from '@leads/http/service/log';
-import { afterAll, expect, test } from 'vitest';
-import { createTransferLimits } from '../src/transfer-limits.ts';
+import type { TestMember } from '@leads/test-kit/fixture';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { createTransferLimits, type TransferLimits } from '../src/transfer-limits.ts';
 import { startCrm } from './crm.ts';
+import { disconnectWhile } from './disconnect.ts';
 import { fillWorkspace } from './leads-api.ts';
 import { signInAs } from './visitor.ts';
 
@@ -16,6 +19,8 @@ const workspace = await fixture.createWorkspace();
 const { owner: neighbor } = await fixture.createWorkspace();
 const { visitor, member } = await signInAs(service, workspace, 'owner');
 const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+// Clients that do not read keep these exports open.
+await fillWorkspace(fixture, workspace, 8000, 'x'.repeat(5000));
 const sessionHeaders = { Cookie: cookie, Origin: `http://127.0.0.1:${service.port}` };
 
 /** Sends a request without reading the answer. Keeps the body open if `lines` is given. */
@@ -39,7 +44,6 @@ function open(path: string, headers: Readonly<Record<string, string>>, lines?: s
 }
 
 test('a workspace gets 4 of 8 exports over all export routes, the rest are answered with 429, and its neighbor gets an export', async () => {
-  await fillWorkspace(fixture, workspace, 8000, 'x'.repeat(5000));
   const list = '/order/leads';
   const exports = [
     ...[1, 2, 3, 4].map(() => open(`/api/v1${list}`, { ...member.headers, Accept: 'text/csv' })),
@@ -54,6 +58,53 @@ test('a workspace gets 4 of 8 exports over all export routes, the rest are answe
   const ofNeighbor = open(`/api/v1${list}`, { ...neighbor.headers, Accept: 'text/csv' });
   expect((await ofNeighbor.answered).statusCode).toBe(200);
   for (const { outgoing } of [...exports, ofNeighbor]) outgoing.destroy();
+});
+
+/** Requests an export for each member, and closes them when all are answered. Returns the statuses. */
+async function exportAtOnce(members: readonly TestMember[]): Promise<(number | undefined)[]> {
+  const exports = members.map(({ headers }) =>
+    open('/api/v1/order/leads', { ...headers, Accept: 'text/csv' }),
+  );
+  const answers = await Promise.all(exports.map(({ answered }) => answered));
+  for (const { outgoing } of exports) outgoing.destroy();
+  return answers.map(({ statusCode }) => statusCode);
+}
+
+test('an export whose client disconnects during the authentication counts toward no limit', async () => {
+  const members = await Promise.all([1, 2, 3, 4].map(() => workspace.addMember('manager')));
+  // The keys are not cached, so each authentication waits for the table.
+  const release = await fixture.holdTable('api_key', 'ACCESS EXCLUSIVE');
+  onTestFinished(release);
+  await disconnectWhile(
+    service,
+    members.map(({ headers }) => ({
+      path: '/api/v1/order/leads',
+      headers: { ...headers, Accept: 'text/csv' },
+    })),
+    async () => (await fixture.countBlocked('SELECT%api_key%')) === 4,
+  );
+  await release();
+  // The same members send these requests, so the service authenticates the former ones first. Exports of the test before
+  // may not have ended yet.
+  await expect.poll(() => exportAtOnce(members)).toEqual([200, 200, 200, 200]);
+});
+
+test('a pipelined export whose client disconnects before its turn counts toward no limit', async () => {
+  const { API_KEY: apiKey, Authorization: authorization } = member.headers;
+  const text = `GET /api/v1/order/leads HTTP/1.1\r\nHost: leads.example\r\nAccept: text/csv\r\nAPI_KEY: ${apiKey}\r\nAuthorization: ${authorization}\r\n\r\n`;
+  const statusOfExport = async () => (await exportAtOnce([member]))[0];
+  await expect.poll(statusOfExport).toBe(200);
+  const sockets: Socket[] = [];
+  // The export of this test can take a slot before a pipelined one, so another connection sends them again.
+  const requestAndProbe = () => {
+    const socket = connect(service.port, '127.0.0.1').pause();
+    sockets.push(socket);
+    socket.write(text.repeat(4));
+    return statusOfExport();
+  };
+  await expect.poll(requestAndProbe).toBe(429);
+  for (const socket of sockets) socket.destroy();
+  await expect.poll(() => exportAtOnce([member, member, member, member])).toEqual([200, 200, 200, 200]);
 });
 
 test('a workspace gets 4 of 8 imports over all import routes, the rest are answered with 429, and its neighbor gets an import', async () => {
@@ -81,6 +132,13 @@ test('a workspace gets 4 of 8 imports over all import routes, the rest are answe
 const createApp = () =>
   createServer({ log: createLogger({ service: 'crm', level: 'silent' }), trustProxy: '' });
 
+/** Returns how long a transfer gives way to other requests, in milliseconds. */
+async function waitMs(transfers: TransferLimits): Promise<number> {
+  const start = performance.now();
+  await transfers.yieldToRequests();
+  return performance.now() - start;
+}
+
 test('exports and imports have separate shares', () => {
   const transfers = createTransferLimits({ export: 2, import: 2 });
   transfers.begin('export', 'a');
@@ -96,15 +154,10 @@ test('a transfer gives way to other requests for a bounded time, and never to it
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const waited = async () => {
-    const start = performance.now();
-    await transfers.yieldToRequests();
-    return performance.now() - start;
-  };
   const during: number[] = [];
   app.get('/transfer', async (_request, reply) => {
     reply.raw.once('close', transfers.begin('export', 'a'));
-    during.push(await waited());
+    during.push(await waitMs(transfers));
     return {};
   });
   app.get('/other', async () => {
@@ -122,11 +175,35 @@ test('a transfer gives way to other requests for a bounded time, and never to it
   const other = fetch(`${url}/other`);
   // When this request is answered, the server has accepted both of the earlier ones.
   await fetch(`${url}/transfer`);
-  await expect.poll(waited).toBeGreaterThan(40);
+  await expect.poll(() => waitMs(transfers)).toBeGreaterThan(40);
   release();
   await Promise.all([other, stream]);
-  await expect.poll(waited).toBeLessThan(40);
+  await expect.poll(() => waitMs(transfers)).toBeLessThan(40);
   // A busy machine can delay single requests, so the minimum counts.
   expect(Math.min(...during)).toBeLessThan(40);
+  await app.close();
+});
+
+test('a transfer does not wait for pipelined requests whose client has disconnected', async () => {
+  const app = createApp();
+  const transfers = createTransferLimits();
+  transfers.watch(app);
+  let arrived = 0;
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  app.get('/held', async () => {
+    arrived += 1;
+    await held;
+    return {};
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const socket = connect(Number(new URL(app.listeningOrigin).port), '127.0.0.1');
+  socket.write('GET /held HTTP/1.1\r\nHost: leads.example\r\n\r\n'.repeat(20));
+  await expect.poll(() => arrived).toBe(20);
+  socket.destroy();
+  await expect.poll(() => waitMs(transfers)).toBeLessThan(40);
+  release();
   await app.close();
 });

@@ -49,9 +49,11 @@ export interface Fixture extends AsyncDisposable {
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
   /** Blocks writes of other connections to a table until the returned function is called; by `ACCESS EXCLUSIVE`, reads too. */
   holdTable(
-    table: 'lead' | 'landing_page' | 'lead_tally' | 'payment',
+    table: 'lead' | 'landing_page' | 'lead_tally' | 'payment' | 'api_key' | 'lead_event_log_state',
     mode?: 'EXCLUSIVE' | 'ACCESS EXCLUSIVE',
   ): Promise<() => Promise<void>>;
+  /** Returns the number of statements of some patterns that wait for a lock. */
+  countBlocked(...patterns: string[]): Promise<number>;
   /** Adds a copy of a lead with another id, such as an id that an earlier release derived. */
   copyLead(id: string, copyId: string): Promise<void>;
   /** Creates a workspace with an owner, its default campaign and an active campaign with the code `DEMO`. */
@@ -191,6 +193,14 @@ export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defau
         await client.query('ROLLBACK');
         client.release();
       };
+    },
+    async countBlocked(...patterns) {
+      const rows = await sql(
+        `SELECT FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE ANY($1)`,
+        [patterns],
+      );
+      return rows.length;
     },
     async copyLead(id, copyId) {
       await sql(

@@ -14,6 +14,7 @@ import { visibleTo } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { commonErrors, errorBody, errorResponses } from '@leads/http/server/errors';
 import { verifyApiKeyAndToken } from '@leads/http/server/guards';
+import { onResponseEnd } from '@leads/http/server/response-end';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
@@ -119,7 +120,7 @@ export function streamEventsRoute(app: Server, context: CrmContext): void {
       const start = startOf(request.headers['last-event-id'], request.query.since);
       const { events } = context;
       const stream = streams.begin(request.principal);
-      reply.raw.once('close', () => stream.abort());
+      onResponseEnd(reply, () => stream.abort());
       try {
         return await sendEvents(request, reply, { context, events, start, stream });
       } catch (error) {
@@ -178,7 +179,8 @@ async function sendEvents(
     .type('text/event-stream; charset=utf-8')
     // Without this header, nginx buffers events.
     .header('x-accel-buffering', 'no');
-  if (request.method === 'HEAD') {
+  // After the stream was aborted, no event would clear the timer of verifyAgain.
+  if (request.method === 'HEAD' || stream.signal.aborted) {
     stream.abort();
     return reply.send('');
   }

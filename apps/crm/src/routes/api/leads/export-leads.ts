@@ -3,6 +3,7 @@ import type { Principal } from '@leads/core/credential';
 import { LeadsError } from '@leads/core/errors';
 import { type ExportFormat, exportLeads, type LeadQuery } from '@leads/core/lead';
 import { atPace, Pace } from '@leads/http/server/pace';
+import { onResponseEnd } from '@leads/http/server/response-end';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { auditOrigin } from '../../../audit-origin.ts';
@@ -73,7 +74,7 @@ export async function sendExport(
   }
   const format = exportTypes[type];
   const end = transfers.begin('export', principal.workspaceId);
-  reply.raw.once('close', end);
+  onResponseEnd(reply, end);
   const pieces = exportLeads(leads, principal, { ...query, ids }, format, transfers.stopping);
   // An error here gets an error response. A later error can only abort the response.
   const first = await pieces.next();
