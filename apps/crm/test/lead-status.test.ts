@@ -167,6 +167,18 @@ test('a hold time approves leads that are not held, without a user, and a publis
   ] as const) {
     expect([body, (await api.edit(member, held, body)).status]).toEqual([body, status]);
   }
+  // A publisher sees the reason of a payout, so it must not be the reason of a hold.
+  const payout = { amount: '5', currency: 'EUR' };
+  const both = await api.edit(
+    manager,
+    held,
+    { hold: true, payout, reason: 'Proof' },
+    { Accept: 'application/problem+json' },
+  );
+  expect([both.status, both.json()]).toMatchObject([
+    400,
+    { errors: [{ pointer: '#/hold', detail: 'must be false with a payout' }] },
+  ]);
   const edited = ok<{ lead: LeadDetail }>(await api.edit(manager, held, { hold: true, reason: 'Proof' }));
   expect(edited.lead).toMatchObject({ version: 2, holdReason: 'Proof', status: 'OnHold' });
   expect(edited.lead).not.toHaveProperty('approveAt');

@@ -81,9 +81,11 @@ export async function editLead(
   throw new LeadsError('conflict', { message: concurrentChange });
 }
 
-/** @throws LeadsError `invalid_input` for a hold with a status; `reason_required`. */
+/** @throws LeadsError `invalid_input` for a hold with a status or a payout; `reason_required`. */
 function checkReason({ status, hold, payout, reason }: ResolvedPatch): void {
   if (hold === true && status !== undefined) throw refused({ '/hold': 'must be false with a status' });
+  // A publisher sees the reason of a payout, and not the reason of a hold.
+  if (hold === true && payout !== undefined) throw refused({ '/hold': 'must be false with a payout' });
   if (hold === true && reason === undefined) {
     throw new LeadsError('reason_required', {
       fields: [{ at: 'body', path: '/reason', reason: 'is required with hold' }],

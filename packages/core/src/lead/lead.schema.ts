@@ -196,7 +196,7 @@ export const LeadPatch = Type.Object(
     hold: Type.Optional(
       Type.Boolean({
         description:
-          'Whether the lead is held, so that it does not become Approved by the hold time of its campaign. `true` requires a `reason`, which is shown as `holdReason`. Only an OnHold lead can be held. `false` releases the lead, which then becomes Approved when it is due. Only owners and managers can set it. `true` and a `status` are not possible in one request.',
+          'Whether the lead is held, so that it does not become Approved by the hold time of its campaign. `true` requires a `reason`, which is shown as `holdReason`. Only an OnHold lead can be held. `false` releases the lead, which then becomes Approved when it is due. Only owners and managers can set it. `true` is not possible in one request with a `status` or a `payout`.',
         examples: [false],
       }),
     ),
