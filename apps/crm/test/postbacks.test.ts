@@ -513,6 +513,22 @@ test('a preview renders templates with a lead that the caller can see', async ()
   }
 });
 
+test('a preview has no reason of a change that the caller does not see', async () => {
+  const leaver = await workspace.addMember('manager');
+  const id = await createLead();
+  await leads.edit(owner, id, { assigneeId: leaver.userId });
+  await fixture.sql('DELETE FROM member WHERE user_id = $1', [leaver.userId]);
+  await expect.poll(async () => (await leads.get(owner, id)).version).toBe(3);
+  const fields = { url: 'http://127.0.0.1/p?id={order_id}&r={reason}', leadId: id };
+  const urls = await Promise.all(
+    [owner, publisher].map(async (member) => {
+      const answer = await sendAs(member, 'POST', '/preview', { ...fields, owner: 'user' });
+      return answer.json<{ request: { url: string } }>().request.url;
+    }),
+  );
+  expect(urls).toEqual([`http://127.0.0.1/p?id=${id}&r=assignee_removed`, `http://127.0.0.1/p?id=${id}&r=`]);
+});
+
 test('a test is rendered with sample values, and its delivery shows the result', async () => {
   const postback = await createPostback({ statuses: ['Paid'] });
   const answer = await sendAs(owner, 'POST', `/${postback.id}/test`);

@@ -1,4 +1,5 @@
 import type { LeadEvent } from '../event/lead-event.schema.ts';
+import { shownEvent } from '../event/lead-event.ts';
 import { LeadsError } from '../errors.ts';
 import { newId } from '../uuid.ts';
 import { checkPostback, faultsOfTemplates } from './check-postback.ts';
@@ -145,5 +146,9 @@ export async function previewPostback(
   const templates = { url, method, bodyFormat, body: textOrNone(body) };
   const fields = faultsOfTemplates(settings, templates, isOfUser(member, owner));
   if (fields.length > 0) throw new LeadsError('invalid_input', { fields });
-  return renderPostback(templates, postbackValuesOf(await readEvent(leadId)));
+  const event = await readEvent(leadId);
+  const values = postbackValuesOf(event);
+  const { reason: _reason, ...withoutReason } = values;
+  // The reason of a change that the member does not see is not shown either.
+  return renderPostback(templates, shownEvent(event, member) === undefined ? withoutReason : values);
 }
