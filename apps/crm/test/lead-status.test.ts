@@ -1,3 +1,4 @@
+import { getLeadEvent } from '@leads/core/event';
 import type { LeadDetail, LeadStatus } from '@leads/core/lead';
 import type { TestMember } from '@leads/test-kit/fixture';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -218,6 +219,54 @@ test('a hold time approves leads that are not held, without a user, and a publis
     const { campaign } = (await setHold(off)).json<{ campaign: object }>();
     expect(campaign).not.toHaveProperty('approveAfterSeconds');
   }
+});
+
+/** Creates a lead that the manager holds. Returns its id. */
+async function heldLead(): Promise<string> {
+  const id = await leadOf('OnHold');
+  ok(await api.edit(manager, id, { hold: true, reason: 'Proof' }));
+  return id;
+}
+
+describe('a change of the status of a held lead', () => {
+  test.each([
+    ['an edit of the status', (id: string) => api.edit(manager, id, { status: 'Approved' })],
+    [
+      'an edit of other fields too',
+      (id: string) => api.edit(manager, id, { status: 'Approved', city: 'Rome' }),
+    ],
+    ['a bulk change', (id: string) => api.changeStatuses(manager, [id], 'Approved')],
+  ])('by %s ends the hold for good, and the history has the reason', async (_way, approve) => {
+    const id = await heldLead();
+    const answer = await approve(id);
+    expect(answer.status).toBe(200);
+    expect(answer.text).not.toContain('Proof');
+    expect(await api.get(owner, id)).not.toHaveProperty('holdReason');
+    ok(await api.edit(manager, id, { status: 'OnHold' }));
+    expect(await api.get(owner, id)).not.toHaveProperty('holdReason');
+
+    const [, , approval, back] = await api.history(owner, id);
+    expect(approval).toMatchObject({ to: 'Approved', fields: { holdReason: { from: 'Proof' } } });
+    expect(approval?.fields?.['holdReason']).not.toHaveProperty('to');
+    expect(back).not.toHaveProperty('fields');
+    const reasons = await Promise.all(
+      [2, 3, 4].map(async (version) => {
+        const { data } = await getLeadEvent(fixture.leads, { ...owner, scope: 'full' }, id, version);
+        return data.lead.holdReason;
+      }),
+    );
+    expect(reasons).toEqual(['Proof', undefined, undefined]);
+  });
+
+  test('is shown to a publisher without the hold', async () => {
+    const [id = ''] = await leadsOf('OnHold', 1, publisher);
+    ok(await api.edit(manager, id, { hold: true, reason: 'Proof' }));
+    ok(await api.edit(manager, id, { status: 'Approved' }));
+    const [, approval, ...others] = await api.history(publisher, id);
+    expect(others).toEqual([]);
+    expect(approval).toMatchObject({ version: 3, from: 'OnHold', to: 'Approved' });
+    expect(approval).not.toHaveProperty('fields');
+  });
 });
 
 /** Replays the history of a lead, checks that it ends at the current lead, and returns it. */
@@ -958,6 +1007,26 @@ describe('a job', () => {
       to: 'Approved',
       reason: 'Undone',
     });
+  });
+
+  test('ends the holds of its leads, and its undo does not hold them again', async () => {
+    const team = await fixture.createWorkspace();
+    const lead = team.lead(team.owner, { createdAt: new Date(Date.now() - 60_000) });
+    await fixture.leads.insert([lead]);
+    ok(await api.edit(team.owner, lead.id, { hold: true, reason: 'Proof' }));
+    const finish = async (answer: ReturnType<typeof send>) => {
+      const { id } = ok<{ job: Job }>(await answer).job;
+      await expect
+        .poll(async () => ok<{ job: Job }>(await send(team.owner, 'GET', `/${id}`)).job)
+        .toMatchObject({ state: 'done', changed: 1 });
+      return id;
+    };
+    const id = await finish(send(team.owner, 'POST', '', approve({ status: 'OnHold' })));
+    expect(await api.get(team.owner, lead.id)).not.toHaveProperty('holdReason');
+    await finish(send(team.owner, 'POST', `/${id}/undo`));
+    const undone = await api.get(team.owner, lead.id);
+    expect(undone.status).toBe('OnHold');
+    expect(undone).not.toHaveProperty('holdReason');
   });
 
   test('of an assignment is undone to the assignee of each lead before, as is an assignment of a selection', async () => {

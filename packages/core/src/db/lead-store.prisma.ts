@@ -350,7 +350,7 @@ export function createLeadStore({ select, selectForEach, selectTexts, transactio
  */
 const lockEach = (condition: Prisma.Sql) => Prisma.sql`
   JOIN LATERAL (
-    SELECT id, status, ${storedPayout} AS payout FROM lead WHERE id = sent.id AND ${condition} FOR NO KEY UPDATE
+    SELECT id, status, hold_reason, ${storedPayout} AS payout FROM lead WHERE id = sent.id AND ${condition} FOR NO KEY UPDATE
   ) AS lead ON lead.id = sent.id`;
 
 /** Returns the statement that changes leads, and returns the ids and times of the changed ones. */
@@ -448,7 +448,7 @@ const changingStatus = (isTraced: boolean, returned = everyColumn) => {
   const noting = isTraced ? noteTraceparents(Prisma.raw(`$${sent + 2}`)) : Prisma.empty;
   return Prisma.sql`
     WITH sent AS MATERIALIZED (
-      SELECT sent.*, lead.status, lead.payout FROM (
+      SELECT sent.*, lead.status, lead.hold_reason, lead.payout FROM (
         SELECT * FROM unnest(${arrays(statusChangeColumns, [])}) AS sent (${names(statusChangeColumns)}) ${noting}
         ORDER BY id
       ) AS sent ${lockEach(
@@ -458,13 +458,18 @@ const changingStatus = (isTraced: boolean, returned = everyColumn) => {
       UPDATE lead SET
         status = sent.to_status::lead_status,
         approve_at = NULL,
+        hold_reason = NULL,
         version = lead.version + 1,
         -- The clocks of two instances may differ, but the times in a history must not decrease.
         updated_at = GREATEST(sent.changed_at, lead.updated_at)
       FROM sent
       WHERE lead.id = sent.id
       RETURNING lead.*, sent.user_id AS changed_by_id, sent.status AS from_status, sent.reason,
-        with_payout_change(NULL, sent.payout, ${storedPayout}) AS changed_fields
+        with_payout_change(
+          CASE WHEN sent.hold_reason IS NOT NULL
+            THEN jsonb_build_object('holdReason', jsonb_build_object('from', sent.hold_reason)) END,
+          sent.payout, ${storedPayout}
+        ) AS changed_fields
     ), noted AS (
       INSERT INTO lead_change (lead_id, version, created_at, user_id, from_status, to_status, reason, fields)
       SELECT id, version, updated_at, changed_by_id, from_status, status, reason, changed_fields FROM changed

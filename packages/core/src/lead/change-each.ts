@@ -20,7 +20,7 @@ export type Decision = { readonly values: Partial<FoundLead> } & Pick<
 >;
 
 /**
- * Changes many leads. A lead that cannot change does not affect the others.
+ * Changes many leads. A lead that cannot change does not affect the others. A change of the status ends the hold of a lead.
  *
  * @param decide returns the change of a lead; undefined if the lead already has the new values.
  * @returns one result for each id, in the order given. Errors are `not_found`, `conflict` for a concurrent change, and
@@ -51,7 +51,7 @@ export async function changeEach(
         unchanged.add(id);
         continue;
       }
-      const { values, ...change } = decision;
+      const { values, ...change } = withEndOfHold(lead, decision);
       const version = lead.version + 1;
       changes.push({
         lead: { ...lead, ...values, version },
@@ -73,4 +73,14 @@ export async function changeEach(
     if (changed.has(id)) return { id, version: version + 1 };
     return { id, error: errors.get(id) ?? new LeadsError('conflict', { message: concurrentChange }) };
   });
+}
+
+/** Adds the end of the hold to a change of the status of a held lead. */
+function withEndOfHold({ holdReason }: FoundLead, decision: Decision): Decision {
+  if (decision.status === undefined || holdReason === undefined) return decision;
+  return {
+    ...decision,
+    values: { ...decision.values, holdReason: undefined },
+    fields: { ...decision.fields, holdReason: { from: holdReason } },
+  };
 }

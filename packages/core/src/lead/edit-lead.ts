@@ -194,7 +194,8 @@ function patched(found: FoundLead, patch: ResolvedPatch) {
         .map(([field, value]) => [field, value === '' ? undefined : value]),
     ),
     ...assignmentOf(patch),
-    ...(hold !== undefined && { holdReason: hold ? reason : undefined }),
+    // A change of the status ends the hold, as in changeEach.
+    ...((hold ?? patch.status) !== undefined && { holdReason: hold === true ? reason : undefined }),
     payout: payoutAfter(found, payout),
   };
   const unknown = keepExtra(given, named);

@@ -242,7 +242,8 @@ export interface LeadStore {
   ): Promise<ReadonlyMap<string, { readonly leadId: string; readonly status: LeadStatus }>>;
 
   /**
-   * Changes the status of a lead of a workspace, whatever its version, and adds to its history, in one transaction.
+   * Changes the status of a lead of a workspace, whatever its version, and adds to its history, in one transaction. The
+   * change also ends the hold of the lead.
    *
    * @returns the changed lead; undefined if the workspace has no such lead, or the lead has another status.
    */
