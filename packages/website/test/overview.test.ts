@@ -5,7 +5,7 @@ import { findViolations } from './axe.ts';
 import { choose, expectFocusOn, press, tabTo, write } from './by-keyboard.ts';
 import { lookOf, oneLook } from './look.ts';
 import { expectGoodEverywhere } from './page-checks.ts';
-import { type Website, type SignedInPage, screenshot, openWebsite } from './website.ts';
+import { hold, type Website, type SignedInPage, screenshot, openWebsite } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -428,6 +428,28 @@ describe('the overview', () => {
     expect(await page.getByRole('combobox', { name: 'Range' }).inputValue()).toBe('Last 7 days');
   });
 
+  test('saves no figures of the former days while those of other days load', async () => {
+    const signedIn = await website.openSignedIn();
+    const { page } = signedIn;
+    await addLeads(signedIn);
+    const saved: string[] = [];
+    page.on('download', (file) => saved.push(file.suggestedFilename()));
+    await page.goto(twoDays);
+    const save = page.getByRole('button', { name: 'Download as CSV' });
+    await save.waitFor();
+    const otherDays = await hold(page, /console\/overview\?.*to=2026-03-12/);
+    await page.getByLabel('To', { exact: true }).fill('2026-03-12');
+    await page.getByRole('main').locator('[aria-busy="true"]').waitFor();
+    await save.press('Enter');
+    expect(await save.getAttribute('aria-disabled')).toBe('true');
+    otherDays.release();
+    await page.getByRole('main').locator('[aria-busy="true"]').waitFor({ state: 'detached' });
+    await expectFocusOn(page, 'Download as CSV');
+    const [file] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')]);
+    expect(saved).toEqual([file.suggestedFilename()]);
+    expect(saved).toEqual(['overview-2026-03-10-2026-03-12.csv']);
+  });
+
   test('shows the approve rates of the breakdowns on tablets and phones without scrolling', async () => {
     const signedIn = await website.openSignedIn({ width: 768 });
     const { page } = signedIn;
@@ -688,6 +710,53 @@ test('statements show exact amounts by campaign, status and currency, and a publ
   await expect.poll(() => rowsOf(publisherPage, 'Totals')).toEqual(own);
   expect(await rowsOf(publisherPage, 'Test Person')).toEqual(items);
   expect(await publisherPage.getByRole('combobox', { name: 'Publisher' }).count()).toBe(0);
+});
+
+test('while the statement of another campaign loads, no button pays the amount of the former one, and a file has the name of its days', async () => {
+  const { page, workspace } = await website.openSignedIn({ role: 'manager' });
+  const publisher = await workspace.addMember('publisher');
+  const extra = await workspace.addCampaign('EXTRA');
+  await website.fixture.sql(
+    `UPDATE campaign SET payout_amount = 12.5, payout_currency = 'EUR' WHERE id IN ($1, $2)`,
+    [extra, workspace.demoCampaignId],
+  );
+  const lead = (changes: Parameters<typeof workspace.lead>[1] = {}) =>
+    workspace.lead(publisher, {
+      status: 'Approved',
+      createdAt: new Date('2026-03-10T09:00:00Z'),
+      ...changes,
+    });
+  await website.fixture.leads.insert([lead(), lead({ campaignId: extra })]);
+  await page.goto('/statements?from=2026-03-10&to=2026-03-11&zone=UTC');
+  const pay = (amount: string) => page.getByRole('button', { name: `Mark ${amount} as paid` });
+  const dialog = page.getByRole('dialog');
+  // From now on, the code of the dialog is loaded.
+  await pay('€25.00').click();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.waitFor({ state: 'detached' });
+
+  const ofDemo = await hold(page, /console\/statements\?.*campaignCode=DEMO/);
+  await page.getByRole('combobox', { name: 'Campaign' }).click();
+  await page.getByRole('option', { name: 'DEMO' }).click();
+  await page.waitForURL(/campaignCode=DEMO/);
+  await pay('€25.00').press('Enter');
+  expect(await dialog.count()).toBe(0);
+  expect(await pay('€25.00').getAttribute('aria-disabled')).toBe('true');
+  ofDemo.release();
+  await pay('€12.50').and(page.locator(':focus')).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Mark €12.50 as paid?' }).waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+
+  const file = await hold(page, /console\/statements\?.*to=2026-03-11/);
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download as CSV' }).click();
+  await page.getByLabel('To', { exact: true }).fill('2026-03-12');
+  await page.waitForURL(/to=2026-03-12/);
+  await pay('€12.50').and(page.locator(':not([aria-disabled="true"])')).waitFor();
+  file.release();
+  expect((await download).suggestedFilename()).toBe('statement-2026-03-10-2026-03-11.csv');
 });
 
 test('a manager marks payable leads of a campaign as paid, the payment shows its progress and result, an owner cancels it, and only its publisher reads it', async () => {

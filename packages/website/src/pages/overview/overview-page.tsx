@@ -314,7 +314,10 @@ function Figures({ overview, days, isCurrent }: FiguresProps) {
           variant="default"
           size="xs"
           leftSection={<IconDownload size={16} aria-hidden />}
-          onClick={downloadCsv}
+          // Not disabled, because a disabled button loses the focus.
+          {...(!isCurrent && { 'data-disabled': true })}
+          aria-disabled={!isCurrent}
+          onClick={() => isCurrent && downloadCsv()}
         >
           {t.downloadCsv}
         </Button>

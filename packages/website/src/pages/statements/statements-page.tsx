@@ -54,9 +54,10 @@ export function StatementsPage() {
   // The dialog keeps the days of the statement that the user has seen.
   const [paying, setPaying] = useState<{ payable: Payable; days: PayableDays }>();
   const file = useMutation({
-    mutationFn: () => statementFile(query),
+    mutationFn: statementFile,
     gcTime: 0,
-    onSuccess: (content) => download(content, `statement-${from}-${to}.csv`),
+    // The days of the request: the page may show other ones by now.
+    onSuccess: (content, asked) => download(content, `statement-${asked.from}-${asked.to}.csv`),
   });
   const show = (changed: StatementSearch) =>
     void navigate({ search: changed, replace: true, resetScroll: false });
@@ -73,7 +74,7 @@ export function StatementsPage() {
             variant="default"
             leftSection={<IconDownload size={16} aria-hidden />}
             loading={file.isPending}
-            onClick={() => file.mutate()}
+            onClick={() => file.mutate(query)}
           >
             {t.download}
           </Button>
@@ -107,6 +108,7 @@ export function StatementsPage() {
           <Publishers
             key={`${from} ${to} ${zone} ${user ?? ''} ${campaignCode ?? ''}`}
             statement={data}
+            isCurrent={!isPlaceholderData}
             onPay={isManaging ? (payable) => setPaying({ payable, days }) : undefined}
           />
         </Box>
@@ -168,9 +170,12 @@ function CampaignSelect({
 
 function Publishers({
   statement: { publishers, totals },
+  isCurrent,
   onPay,
 }: {
   statement: Statement;
+  /** Whether the statement is that of the days and the campaign, and not the one before. */
+  isCurrent: boolean;
   /** Absent for users who may not pay. */
   onPay: ((payable: Payable) => void) | undefined;
 }) {
@@ -192,6 +197,7 @@ function Publishers({
                 <PayButtons
                   totals={own}
                   publisher={name}
+                  isInert={!isCurrent}
                   onPay={(sum) => onPay({ userId, publisher: name, ...sum })}
                 />
               )}
@@ -212,10 +218,13 @@ function Publishers({
 function PayButtons({
   totals,
   publisher,
+  isInert,
   onPay,
 }: {
   totals: Statement['totals'];
   publisher: string;
+  /** Whether the buttons do nothing. */
+  isInert: boolean;
   onPay: (sum: Omit<Payable, 'userId' | 'publisher'>) => void;
 }) {
   return (
@@ -229,7 +238,10 @@ function PayButtons({
             size="xs"
             variant="default"
             aria-label={payments.payOf(money, publisher)}
-            onClick={() => onPay({ leads, amount, currency })}
+            // Not disabled, because a disabled button loses the focus.
+            {...(isInert && { 'data-disabled': true })}
+            aria-disabled={isInert}
+            onClick={() => !isInert && onPay({ leads, amount, currency })}
           >
             {payments.pay(money)}
           </Button>
