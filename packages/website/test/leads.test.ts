@@ -255,6 +255,29 @@ describe('the lead list', () => {
     await selection(2).waitFor({ state: 'detached' });
   });
 
+  test('closes the dialogs of a change of all leads when the filters change', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    await addLeads(workspace, member, 203, (i) => (i === 0 ? { status: 'Approved' } : {}));
+    await page.goto('/leads');
+    await page.getByText('203 leads', { exact: true }).waitFor();
+    await page.getByRole('group', { name: 'Status' }).getByRole('button', { name: 'On hold' }).click();
+    for (const [action, title] of [
+      ['Mark as Approved', 'Mark all 202 leads that match as Approved?'],
+      ['Assign', 'Assign all 202 leads that match?'],
+    ] as const) {
+      await page.getByText('202 leads', { exact: true }).waitFor();
+      await page.getByRole('checkbox', { name: 'Select all loaded leads' }).check();
+      await page.getByRole('button', { name: 'Select all 202 leads that match' }).click();
+      await page.getByRole('toolbar').getByRole('button', { name: action }).click();
+      await page.getByRole('dialog', { name: title }).waitFor();
+      await page.goBack();
+      await page.getByText('203 leads', { exact: true }).waitFor();
+      await page.locator('[aria-busy="false"]').getByRole('grid').waitFor();
+      expect(await page.getByRole('dialog').count()).toBe(0);
+      await page.goForward();
+    }
+  });
+
   test('sorts by time in both directions', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     await addLeads(workspace, member, 3);

@@ -200,6 +200,9 @@ export function LeadList({
     setSelected(nothing);
     setAll(false);
     setMenuId(undefined);
+    // Their change would be of the leads that match the new filters.
+    setJobStatus(undefined);
+    setAssigning(false);
   }
   useEffect(() => {
     anchor.current = undefined;
