@@ -1867,6 +1867,40 @@ describe('a queue', () => {
   });
 });
 
+describe('the list of due call-backs', () => {
+  test('shows a call-back when its time comes, and loses one whose time is moved', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    const [due = '', later = ''] = await addLeads(workspace, member, 2);
+    // As when its time comes, the lead does not change.
+    const setCallback = (id: string, hours: number) =>
+      website.fixture.sql('UPDATE lead SET callback_at = now() + make_interval(hours => $2) WHERE id = $1', [
+        id,
+        hours,
+      ]);
+    await setCallback(due, -1);
+    await setCallback(later, 1);
+    await page.clock.install();
+    await page.goto('/leads?callbackDue=true');
+    await rowOf(page, 'Person 0000').waitFor();
+    await page.getByText('1 lead', { exact: true }).waitFor();
+    await setCallback(later, -2);
+    await expect
+      .poll(async () => {
+        await page.clock.fastForward(30_000);
+        return rowOf(page, 'Person 0001').count();
+      })
+      .toBe(1);
+    await page.getByText('2 leads', { exact: true }).waitFor();
+
+    await rowOf(page, 'Person 0000').getByRole('link').click();
+    const callback = page.getByRole('dialog', { name: 'Lead', exact: true }).getByLabel('Call-back');
+    await callback.fill('2999-01-05T10:00');
+    await callback.press('Enter');
+    await rowOf(page, 'Person 0000').waitFor({ state: 'detached' });
+    await page.getByText('1 lead', { exact: true }).waitFor();
+  });
+});
+
 describe('new leads', () => {
   test('of both services appear at once, but wait for a click if the list is scrolled', async () => {
     const { page, workspace, member } = await website.openSignedIn();

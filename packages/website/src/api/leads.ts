@@ -39,6 +39,9 @@ import { commonHeaders, leadListRequest } from './first-requests.ts';
 /** The maximum number of changes in one response: the maximum of the service. */
 const changesSize = 1000;
 
+/** The time between two counts of the matching leads, and between two requests for the call-backs that are due. */
+const refreshMs = 30_000;
+
 /** A page of the lead list. */
 export interface LeadPage {
   readonly leads: readonly Lead[];
@@ -59,6 +62,8 @@ export const leadListQuery = (filters: LeadFilterQuery) =>
     gcTime: 60_000,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
+    // A call-back becomes due without a change of its lead, so no request for changes returns it.
+    refetchInterval: filters.callbackDue === undefined ? false : refreshMs,
   });
 
 /** Returns the leads that were created or changed since a time, latest change first. */
@@ -116,10 +121,10 @@ export const leadCountQuery = (filters: LeadFilterQuery) =>
       return { count, startedMs, tookMs: performance.now() - startedMs };
     },
     select: ({ count }) => count,
-    staleTime: 30_000,
+    staleTime: refreshMs,
     // After a change, also during the last count, the leads are counted again. A slow count waits longer.
     refetchInterval({ state: { data } }) {
-      if (data === undefined || data.startedMs > countChangedMs) return 30_000;
+      if (data === undefined || data.startedMs > countChangedMs) return refreshMs;
       const dueMs = data.startedMs + data.tookMs * countPauses;
       return Math.max(minCountMs, dueMs - performance.now());
     },
