@@ -115,6 +115,24 @@ describe('the lead list', () => {
     expect(await last.count()).toBe(1);
   });
 
+  test('keeps the changes of loaded leads while the next page loads', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    await addLeads(workspace, member, 250);
+    const further = await hold(page, /order\/leads\?.*cursor=/);
+    await page.goto('/leads');
+    await page.getByText('250 leads').waitFor();
+    await grid(page).focus();
+    const requested = page.waitForRequest(/order\/leads\?.*cursor=/);
+    await page.keyboard.press('End');
+    await requested;
+    await page.keyboard.press('a');
+    await notice(page, '1 lead marked as Approved').waitFor();
+    await rowOf(page, 'Person 0199').getByText('Approved').waitFor();
+    further.release();
+    await rowOf(page, 'Person 0200').waitFor({ state: 'attached' });
+    expect(await rowOf(page, 'Person 0199').getByText('Approved').count()).toBe(1);
+  });
+
   test('does not render rows again while it is scrolled', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     await addLeads(workspace, member, 150);

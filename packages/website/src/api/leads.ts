@@ -16,10 +16,12 @@ import type {
   StatusImportAnswer,
 } from '@leads/core/lead';
 import {
+  type InfiniteData,
   infiniteQueryOptions,
   keepPreviousData,
   type QueryClient,
   queryOptions,
+  replaceEqualDeep,
 } from '@tanstack/react-query';
 import * as texts from '../texts/index.ts';
 import { ApiError } from './api-error.ts';
@@ -64,7 +66,25 @@ export const leadListQuery = (filters: LeadFilterQuery) =>
     refetchOnReconnect: false,
     // A call-back becomes due without a change of its lead, so no request for changes returns it.
     refetchInterval: filters.callbackDue === undefined ? false : refreshMs,
+    structuralSharing: appendPage,
   });
+
+/**
+ * Appends a further page to the loaded pages. TanStack Query would restore the loaded pages from the time of the request,
+ * without the changes since.
+ */
+function appendPage(loaded: unknown, received: unknown): unknown {
+  const before = loaded as InfiniteData<LeadPage> | undefined;
+  const after = received as InfiniteData<LeadPage>;
+  const added = after.pages.at(-1);
+  if (before === undefined || added === undefined || after.pages.length !== before.pages.length + 1) {
+    return replaceEqualDeep(before, after);
+  }
+  // A change can have moved a lead to a loaded page.
+  const listed = new Set(before.pages.flatMap(({ leads }) => leads.map(({ id }) => id)));
+  const leads = added.leads.filter(({ id }) => !listed.has(id));
+  return { ...after, pages: [...before.pages, { ...added, leads }] };
+}
 
 /** Returns the leads that were created or changed since a time, latest change first. */
 export function listChanges(
