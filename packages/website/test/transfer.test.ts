@@ -183,6 +183,19 @@ describe('an import', () => {
     expect(await notice.textContent()).not.toContain('The page has an error');
     expect(await page.getByRole('button', { name: 'Choose a CSV file' }).isVisible()).toBe(true);
   });
+
+  test('reads a file again that was corrected after its error', async () => {
+    const { page } = await website.openSignedIn();
+    const file = join(folder, 'corrected.csv');
+    await writeFile(file, Buffer.from('name,phone\nZo\xeb,123\n', 'latin1'));
+    await openImport(page, file);
+    await page.getByRole('alert').getByText('The file is not UTF-8').waitFor();
+    // The browser reports a choice only if it differs from the value of the field.
+    expect(await page.locator('input[type="file"]').inputValue()).toBe('');
+    await writeFile(file, 'name,phone\nZoë,123\n');
+    await page.locator('input[type="file"]').setInputFiles(file);
+    await page.getByRole('combobox', { name: 'Field for phone', exact: true }).waitFor();
+  });
 });
 
 test('a manager uploads the results of a call center, reads the reason for each rejected line, and changes no lead twice', async () => {

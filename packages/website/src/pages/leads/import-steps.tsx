@@ -56,6 +56,7 @@ export function ImportFrame({
 
 function PickFile({ onFile }: { onFile: (file: ImportFile) => void }) {
   const [isOver, setOver] = useState(false);
+  const clearInput = useRef<() => void>(null);
   const read = useMutation({
     mutationFn: readHead,
     onSuccess: onFile,
@@ -80,7 +81,15 @@ function PickFile({ onFile }: { onFile: (file: ImportFile) => void }) {
         }}
       >
         <Stack align="center" gap="xs">
-          <FileButton accept=".csv,.tsv,.txt,text/csv" onChange={readFile}>
+          <FileButton
+            accept=".csv,.tsv,.txt,text/csv"
+            resetRef={clearInput}
+            onChange={(file) => {
+              readFile(file);
+              // The browser reports the same file only to an empty input. The user may correct it and choose it again.
+              clearInput.current?.();
+            }}
+          >
             {(props) => (
               <Button {...props} loading={read.isPending} data-autofocus>
                 {t.pick}
