@@ -14,6 +14,9 @@ afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());
 
 const campaign = (page: Page, code: string) => page.locator(`[data-campaign="${code}"]`);
+/** Waits until a change of a landing page is stored. Until then, no other one can be changed. */
+const expectStored = (page: Page) =>
+  page.locator('#landing-pages [aria-busy="true"]').waitFor({ state: 'detached' });
 const landingPage = (page: Page, name: string) => page.locator(`[data-landing-page="${name}"]`);
 
 async function choose(page: Page, of: string, item: string): Promise<void> {
@@ -385,6 +388,7 @@ test('landing pages are mapped with the select and by drag and drop, and can be 
   await campaign(page, 'DEMO').getByText('quiz').waitFor();
   // The list moves its rows when it is read again, which a drag must not meet.
   await page.getByText('1 landing page without a campaign').waitFor();
+  await expectStored(page);
   await landingPage(page, 'spring-offer').dragTo(campaign(page, 'DEMO'));
   await campaign(page, 'DEMO').getByText('quiz, spring-offer').waitFor();
   expect(
@@ -394,6 +398,7 @@ test('landing pages are mapped with the select and by drag and drop, and can be 
     ),
   ).toEqual(['quiz', 'spring-offer'].map((name) => ({ name, campaign_id: workspace.demoCampaignId })));
   await page.getByText('Landing pages without a campaign').waitFor({ state: 'detached' });
+  await expectStored(page);
 
   // A page that has a campaign gets another one only after a confirmation.
   const question = page.getByRole('dialog', { name: 'Change the campaign of quiz?' });
@@ -422,6 +427,43 @@ test('landing pages are mapped with the select and by drag and drop, and can be 
   await page.getByText('1 landing page without a campaign').waitFor();
 });
 
+test('no other landing page is changed while a change of one is stored, so that its state and its failure stay on screen', async () => {
+  const { page, workspace } = await website.openSignedIn({ role: 'manager' });
+  for (const name of ['quiz', 'spring-offer']) await workspace.mapLandingPage(name, null);
+  await website.fixture.campaigns.addLandingPages(
+    [{ workspaceId: workspace.id, name: 'junk', browserKeyId: randomUUID() }],
+    0,
+  );
+  await page.goto('/campaigns');
+  const select = (name: string) =>
+    landingPage(page, name).getByRole('combobox', { name: `Campaign of ${name}` });
+  const map = async (name: string) => {
+    await select(name).click();
+    await page.getByRole('option', { name: 'DEMO' }).click();
+  };
+  const approve = page.getByRole('button', { name: 'Approve junk' });
+  await approve.waitFor();
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() !== 'GET') sent.push(new URL(request.url()).pathname);
+  });
+  const stored = await hold(page, /\/landing-pages\//);
+  await map('quiz');
+  await landingPage(page, 'quiz').locator('[aria-busy="true"]').waitFor();
+  await landingPage(page, 'spring-offer').dragTo(campaign(page, 'DEMO'));
+  await approve.press('Enter');
+  expect(await approve.getAttribute('aria-disabled')).toBe('true');
+  expect(await select('spring-offer').getAttribute('readonly')).not.toBeNull();
+  expect(await landingPage(page, 'quiz').locator('[aria-busy="true"]').count()).toBe(1);
+  stored.release();
+  await campaign(page, 'DEMO').getByText('quiz', { exact: true }).waitFor();
+  await page.getByText('1 landing page without a campaign').waitFor();
+  expect(sent).toHaveLength(1);
+  await expectStored(page);
+  await map('spring-offer');
+  await campaign(page, 'DEMO').getByText('quiz, spring-offer').waitFor();
+});
+
 test('managers approve landing pages beyond the cap of a browser key, with or without a campaign', async () => {
   const { page, workspace } = await website.openSignedIn({ role: 'manager' });
   const names = ['first', 'junk', 'quiz', 'spring'];
@@ -437,6 +479,7 @@ test('managers approve landing pages beyond the cap of a browser key, with or wi
   await expectGoodEverywhere(page, 'campaigns-approval');
   await page.getByRole('button', { name: 'Approve spring' }).click();
   await page.getByText('The leads of 2 landing pages go to the default campaign. An API key').waitFor();
+  await expectStored(page);
   await landingPage(page, 'quiz').getByRole('combobox', { name: 'Campaign of quiz' }).click();
   await page.getByRole('option', { name: 'DEMO' }).click();
   await page.getByText('The leads of 1 landing page go to the default campaign. An API key').waitFor();

@@ -67,6 +67,8 @@ export function CampaignsPage() {
   const [asked, setAsked] = useState<{ readonly page: LandingPageView; readonly campaignCode: string }>();
   const pages = mapped.data?.pages.flatMap(({ landingPages }) => landingPages);
   const changePage = (changed: LandingPageChange) => {
+    // The page shows the state and the failure of one change.
+    if (change.isPending) return;
     const page = pages?.find(({ id }) => id === changed.id);
     if (page?.campaignCode === undefined || 'dismissed' in changed) change.mutate(changed);
     else if (page.campaignCode !== changed.campaignCode)

@@ -225,6 +225,9 @@ function Pages({
   };
   const shownCode = ({ id, campaignCode = '' }: LandingPageView) =>
     pending?.id === id && 'campaignCode' in pending ? pending.campaignCode : campaignCode;
+  const isOwn = ({ id }: LandingPageView) => pending?.id === id;
+  /** Whether the change of another page makes the buttons of a page inert. */
+  const isInert = (page: LandingPageView) => pending !== undefined && !isOwn(page);
   const choicesFor = ({ campaignCode }: LandingPageView) =>
     campaignCode === undefined || choices.some(({ value }) => value === campaignCode)
       ? choices
@@ -260,8 +263,11 @@ function Pages({
                     size="xs"
                     variant="default"
                     aria-label={action}
-                    loading={pending?.id === page.id}
-                    onClick={() => onChange({ id: page.id, ...change })}
+                    loading={isOwn(page)}
+                    // Not disabled, because a disabled button loses the focus.
+                    {...(isInert(page) && { 'data-disabled': true })}
+                    aria-disabled={isInert(page)}
+                    onClick={() => !isInert(page) && onChange({ id: page.id, ...change })}
                   >
                     {text}
                   </Button>
@@ -276,8 +282,9 @@ function Pages({
                   placeholder={t.noCampaign}
                   data={choicesFor(page)}
                   value={shownCode(page) || null}
-                  aria-busy={pending?.id === page.id}
-                  {...(pending?.id === page.id && { readOnly: true, rightSection: <Loader size={14} /> })}
+                  readOnly={pending !== undefined}
+                  aria-busy={isOwn(page)}
+                  {...(isOwn(page) && { rightSection: <Loader size={14} /> })}
                   onChange={(code) => onChange({ id: page.id, campaignCode: code ?? '' })}
                 />
               </Group>
