@@ -1141,6 +1141,39 @@ describe('the lead detail', () => {
     expect(await callback.inputValue()).toBe('2027-01-06T11:00');
   });
 
+  test('stores an assignee that is chosen while a call-back is stored, and reports one that is rejected meanwhile', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    const [id = ''] = await addLeads(workspace, member, 1);
+    const former = await workspace.addMember('manager');
+    await page.goto(`/leads?lead=${id}`);
+    const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
+    const callback = panel.getByLabel('Call-back');
+    const assignee = panel.getByLabel('Assignee');
+    const stored = () =>
+      website.fixture.sql('SELECT assignee_id, callback_at IS NOT NULL AS planned FROM lead WHERE id = $1', [
+        id,
+      ]);
+
+    const first = await hold(page, new RegExp(`/order/leads/${id}$`), 'PATCH');
+    await callback.fill('2027-01-05T10:00');
+    await callback.press('Enter');
+    await panel.locator('button[data-loading]').waitFor();
+    await assignee.selectOption(member.userId);
+    expect(await assignee.inputValue()).toBe(member.userId);
+    first.release();
+    await expect.poll(stored).toEqual([{ assignee_id: member.userId, planned: true }]);
+    await panel.getByLabel('Assignee').and(page.locator('[aria-busy="false"]')).waitFor();
+
+    const second = await hold(page, new RegExp(`/order/leads/${id}$`), 'PATCH');
+    await assignee.selectOption(former.userId);
+    await website.fixture.sql('DELETE FROM member WHERE user_id = $1', [former.userId]);
+    await callback.fill('');
+    await callback.press('Enter');
+    second.release();
+    await notice(page, 'A change of Person 0000 was not saved').waitFor();
+    await expect.poll(stored).toEqual([{ assignee_id: member.userId, planned: false }]);
+  });
+
   test('asks before it discards edits', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     await addLeads(workspace, member, 2);

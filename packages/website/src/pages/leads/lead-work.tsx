@@ -39,7 +39,7 @@ export function LeadWork({ found, members }: { found: LeadVersion; members: read
         aria-busy={isAssigning}
         {...(isAssigning && { rightSection: <Loader size={14} /> })}
         data={[{ value: '', label: t.unassigned }, ...options]}
-        onChange={(event) => !save.isPending && save.mutate({ assigneeId: event.currentTarget.value })}
+        onChange={(event) => save.mutate({ assigneeId: event.currentTarget.value })}
       />
       <form
         onSubmit={(event) => {
