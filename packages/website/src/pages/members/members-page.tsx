@@ -4,7 +4,13 @@ import type { MemberView } from '@leads/core/workspace';
 import { Alert, Badge, Loader, Select, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { meQuery } from '../../api/account.ts';
-import { changeRole, leaveWorkspace, membersQuery, removeMember } from '../../api/members.ts';
+import {
+  changeRole,
+  invitationsQuery,
+  leaveWorkspace,
+  membersQuery,
+  removeMember,
+} from '../../api/members.ts';
 import { useState } from 'react';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { LazyConfirmDialog } from '../../shell/lazy-confirm-dialog.tsx';
@@ -179,7 +185,12 @@ function Members({ workspace }: { workspace: OwnWorkspace }) {
                       action={t.remove}
                       onConfirm={async () => {
                         await removeMember(workspace.id, member.id);
-                        await queryClient.invalidateQueries({ queryKey: membersQuery.queryKey });
+                        // The invitations that the member has sent end with the membership.
+                        await Promise.all(
+                          [membersQuery, invitationsQuery].map(({ queryKey }) =>
+                            queryClient.invalidateQueries({ queryKey }),
+                          ),
+                        );
                       }}
                     >
                       <Text size="sm">{t.removeLead(member.name)}</Text>
