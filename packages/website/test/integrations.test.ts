@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { choose, expectFocusOn, press as pressByKeyboard, write } from './by-keyboard.ts';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
-import { hold, openWebsite, type Website } from './website.ts';
+import { hold, openWebsite, waitForFrames, type Website } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -183,6 +183,22 @@ test('the secret is rotated, headers are replaced, and the webhook is deleted', 
 
   await confirm(page, 'Delete');
   await page.getByText('No webhook yet').waitFor();
+});
+
+test('the deletion of a webhook leaves the user on the page that they have gone to meanwhile', async () => {
+  const { page } = await website.openSignedIn({ role: 'manager' });
+  await createWebhook(page);
+  const deleted = await hold(page, /\/webhooks\//, 'DELETE');
+  const answered = page.waitForResponse((response) => response.request().method() === 'DELETE');
+  await confirm(page, 'Delete');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Leads', exact: true }).click();
+  await page.getByRole('heading', { name: 'Leads', exact: true }).waitFor();
+  deleted.release();
+  await (await answered).finished();
+  await waitForFrames(page);
+  expect(page.url()).toMatch(/\/leads$/);
 });
 
 test('a manager creates a postback from a preset, sees the request for a lead, and corrects what the service rejects', async () => {

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
 import { expectFocusOn, expectFocusWithin, press as pressOn } from './by-keyboard.ts';
 import { expectGoodEverywhere } from './page-checks.ts';
-import { type Website, hold, screenshot, openWebsite } from './website.ts';
+import { type Website, hold, screenshot, openWebsite, waitForFrames } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -583,6 +583,45 @@ describe('the lead list', () => {
     await other.getByRole('button', { name: 'Delete the view' }).click();
     await notice(other, 'Deleted the view Queue').waitFor();
     await other.getByRole('button', { name: 'Views', exact: true }).waitFor();
+  });
+
+  test('opens no view that is stored after the user has gone elsewhere', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    await addLeads(workspace, member, 1);
+    await page.goto('/leads');
+    const choose = async (item: string) => {
+      await page.getByRole('button', { name: /^Views/ }).click();
+      await page.getByRole('menuitem', { name: item }).click();
+    };
+    const created = await hold(page, /\/views$/, 'POST');
+    await choose('Save as a new view');
+    await page.getByLabel('Name').fill('Queue');
+    await page.keyboard.press('Enter');
+    await page.locator('button[data-loading]').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    created.release();
+    await notice(page, 'Saved the view Queue').waitFor();
+    await waitForFrames(page);
+    expect(page.url()).toMatch(/\/leads$/);
+
+    await choose('Queue');
+    await page.waitForURL('**view=*');
+    const status = (name: string) =>
+      page.getByRole('group', { name: 'Status' }).getByRole('button', { name }).click();
+    await status('Approved');
+    await page.getByRole('button', { name: 'Views: Queue (changed)' }).waitFor();
+    const changed = await hold(page, /\/views\//, 'PATCH');
+    await choose('Save the changes of Queue');
+    await status('Trashed');
+    await page.waitForURL('**Trashed*');
+    const listed = page.waitForResponse(/\/views$/);
+    changed.release();
+    await (await listed).finished();
+    await waitForFrames(page);
+    expect(page.url()).toMatch(/Trashed/);
+    await status('Trashed');
+    await page.getByRole('button', { name: 'Views: Queue', exact: true }).waitFor();
   });
 
   test('shows stored HTML as text, like all other pages', async () => {
@@ -1573,6 +1612,48 @@ describe('a queue', () => {
       .toEqual([['Approved'], [], ['Approved'], ['Approved'], [], ['Approved', 'Paid', 'Approved (Undone)']]);
   });
 
+  test('shows the lead or the page that the user has gone to, although a change that they have left is stored later', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    await addLeads(workspace, member, 5);
+    const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
+    const shows = (name: string) => panel.getByRole('heading', { level: 2, name, exact: true }).waitFor();
+    const trash = async () => {
+      await page.keyboard.press('t');
+      await page.getByRole('radio', { name: 'Wrong number' }).check();
+      const status = await hold(page, /\/order\/leads\/status$/);
+      const requested = page.waitForRequest(/\/order\/leads\/status$/);
+      await page.keyboard.press('Enter');
+      await requested;
+      return status;
+    };
+    await page.goto('/campaigns');
+    await page.getByRole('link', { name: 'Leads', exact: true }).click();
+    await rowOf(page, 'Person 0000').getByRole('link').click();
+    await shows('Person 0000');
+    const first = await trash();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog', { name: /^Why mark/ }).waitFor({ state: 'detached' });
+    await panel.focus();
+    for (const name of ['Person 0001', 'Person 0002']) {
+      await page.keyboard.press('j');
+      await shows(name);
+    }
+    first.release();
+    await notice(page, '1 lead marked as Trashed').waitFor();
+    await waitForFrames(page);
+    await shows('Person 0002');
+
+    const second = await trash();
+    await page.goBack();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Campaigns', exact: true }).waitFor();
+    const answered = page.waitForResponse(/\/order\/leads\/status$/);
+    second.release();
+    await (await answered).finished();
+    await waitForFrames(page);
+    expect(page.url()).toMatch(/\/campaigns$/);
+  });
+
   test('asks before a page with an unstored change is left', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     const [id = ''] = await addLeads(workspace, member, 1);
@@ -1684,10 +1765,7 @@ describe('a queue', () => {
     const answered = page.waitForResponse(/updatedSince/);
     release();
     await (await answered).finished();
-    // The page has handled the response by the second frame.
-    await page.evaluate(
-      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
-    );
+    await waitForFrames(page);
     await page.keyboard.press('a');
     await notice(page, '1 lead marked as Approved').waitFor();
     expect(await storedOf(id)).toEqual({ status: 'Approved', changes: ['Approved', 'OnHold', 'Approved'] });

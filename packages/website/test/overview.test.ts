@@ -5,7 +5,7 @@ import { findViolations } from './axe.ts';
 import { choose, expectFocusOn, press, tabTo, write } from './by-keyboard.ts';
 import { lookOf, oneLook } from './look.ts';
 import { expectGoodEverywhere } from './page-checks.ts';
-import { hold, type Website, type SignedInPage, screenshot, openWebsite } from './website.ts';
+import { hold, type Website, type SignedInPage, screenshot, openWebsite, waitForFrames } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -757,6 +757,29 @@ test('while the statement of another campaign loads, no button pays the amount o
   await pay('€12.50').and(page.locator(':not([aria-disabled="true"])')).waitFor();
   file.release();
   expect((await download).suggestedFilename()).toBe('statement-2026-03-10-2026-03-11.csv');
+});
+
+test('a payment that is created after the user has left its dialog is not opened', async () => {
+  const { page, workspace } = await website.openSignedIn({ role: 'manager' });
+  await website.fixture.sql(
+    `UPDATE campaign SET payout_amount = 12.5, payout_currency = 'EUR' WHERE id = $1`,
+    [workspace.demoCampaignId],
+  );
+  await website.fixture.leads.insert([
+    workspace.lead(workspace.owner, { status: 'Approved', createdAt: new Date('2026-03-10T09:00:00Z') }),
+  ]);
+  await page.goto('/statements?from=2026-03-10&to=2026-03-11&zone=UTC');
+  await page.getByRole('button', { name: 'Mark €12.50 as paid' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Mark €12.50 as paid?' });
+  const created = await hold(page, /console\/payments$/, 'POST');
+  const answered = page.waitForResponse((response) => response.request().method() === 'POST');
+  await dialog.getByRole('button', { name: 'Mark as paid' }).click();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  created.release();
+  await (await answered).finished();
+  await waitForFrames(page);
+  expect(page.url()).toMatch(/\/statements\?/);
 });
 
 test('a manager marks payable leads of a campaign as paid, the payment shows its progress and result, an owner cancels it, and only its publisher reads it', async () => {

@@ -185,6 +185,11 @@ export async function hold(page: Page, url: RegExp, method?: string): Promise<{ 
   return { release };
 }
 
+/** Waits until the page has handled the responses that it has received: it has by the second frame. */
+export async function waitForFrames(page: Page): Promise<void> {
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+}
+
 /** Writes a screenshot for a human reviewer if SCREENSHOTS is set. Screenshots are not compared. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   if (!process.env['SCREENSHOTS']) return;

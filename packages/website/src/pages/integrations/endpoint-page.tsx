@@ -39,13 +39,13 @@ const PostbackDialog = lazyDialog(async () => (await import('./postback-dialog.t
 /** One webhook. */
 export function WebhookPage() {
   const { id } = useParams({ from: '/console/webhooks/$id' });
-  return <EndpointPage id={id} kind="webhook" query={useQuery(webhooksQuery)} />;
+  return <EndpointPage key={id} id={id} kind="webhook" query={useQuery(webhooksQuery)} />;
 }
 
 /** One postback. */
 export function PostbackPage() {
   const { id } = useParams({ from: '/console/postbacks/$id' });
-  return <EndpointPage id={id} kind="postback" query={useQuery(postbacksQuery)} />;
+  return <EndpointPage key={id} id={id} kind="postback" query={useQuery(postbacksQuery)} />;
 }
 
 interface EndpointOfKind {
@@ -55,6 +55,8 @@ interface EndpointOfKind {
 
 /** One endpoint: its state, its actions, and the log of its deliveries. */
 function EndpointPage({ kind, id, query }: EndpointOfKind & { query: UseQueryResult<readonly Endpoint[]> }) {
+  const navigate = useNavigate();
+  const remove = useMutation({ mutationFn: () => deleteEndpoint(kind, id) });
   const { data: endpoints } = query;
   const endpoint = endpoints?.find((each) => each.id === id);
   const title = kind === 'webhook' ? webhooks.title : postbacks.title;
@@ -67,8 +69,15 @@ function EndpointPage({ kind, id, query }: EndpointOfKind & { query: UseQueryRes
       <QueryState query={query} />
       {endpoint !== undefined && (
         <Stack maw={1100} gap="lg">
-          <Summary kind={kind} endpoint={endpoint} />
-          <DeliveryLog key={id} kind={kind} id={id} />
+          <Summary
+            kind={kind}
+            endpoint={endpoint}
+            // The callback is not called after the page is left.
+            onDelete={() =>
+              remove.mutateAsync(undefined, { onSuccess: () => void navigate({ to: '/integrations' }) })
+            }
+          />
+          <DeliveryLog kind={kind} id={id} />
         </Stack>
       )}
       {endpoint === undefined && endpoints !== undefined && <Alert variant="light">{t.notFound(kind)}</Alert>}
@@ -76,9 +85,16 @@ function EndpointPage({ kind, id, query }: EndpointOfKind & { query: UseQueryRes
   );
 }
 
-function Summary({ kind, endpoint }: { kind: EndpointKind; endpoint: Endpoint }) {
+function Summary({
+  kind,
+  endpoint,
+  onDelete,
+}: {
+  kind: EndpointKind;
+  endpoint: Endpoint;
+  onDelete: () => Promise<unknown>;
+}) {
   const { id, url, enabled, disabledReason, createdAt } = endpoint;
-  const navigate = useNavigate();
   const queryClient = useQueryClient();
   const [editing, { open, close }] = useDisclosure(false);
   const [secret, setSecret] = useState<ShownSecret>();
@@ -174,10 +190,7 @@ function Summary({ kind, endpoint }: { kind: EndpointKind; endpoint: Endpoint })
               label={t.remove}
               title={t.removeTitle(kind)}
               action={t.remove}
-              onConfirm={async () => {
-                await deleteEndpoint(kind, id);
-                await navigate({ to: '/integrations' });
-              }}
+              onConfirm={onDelete}
             >
               <Text size="sm">{t.removeLead}</Text>
             </ConfirmButton>

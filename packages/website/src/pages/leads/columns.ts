@@ -142,6 +142,7 @@ export function useColumns(
     chosen,
     isChanged: ofDraft !== undefined,
     change,
-    forgetDraft: () => setDraft(undefined),
+    /** Leaves a later change of the columns as it is. */
+    forgetDraft: () => setDraft((now) => (now === draft ? undefined : now)),
   };
 }

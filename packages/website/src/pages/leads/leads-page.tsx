@@ -190,7 +190,14 @@ export function LeadsPage() {
             </Text>
           </Group>
           <Group gap="xs" wrap="nowrap">
-            <ViewsMenu view={view} isChanged={isChanged} shown={shown} role={role} onOpen={openView} />
+            <ViewsMenu
+              view={view}
+              isChanged={isChanged}
+              shown={shown}
+              role={role}
+              onOpen={openView}
+              onSaved={columns.forgetDraft}
+            />
             <Button
               size="xs"
               leftSection={<IconPlus size={16} aria-hidden />}

@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { needsReason } from '@leads/core/lead/transitions';
 import type { MemberRole } from '@leads/core/credential';
 import type { Lead, LeadStatus } from '@leads/core/lead';
-import { type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../api/api-error.ts';
 import {
   type Assigned,
@@ -40,7 +40,7 @@ export interface Change {
 /** A change that the user requested. */
 interface Requested extends Change {
   readonly reason?: string;
-  /** Called when the change is sent, or after its dialog if it has one. */
+  /** Called when the change is sent. If it has a dialog, called when the change is stored while the dialog is open. */
   readonly onSent?: (() => void) | undefined;
   /** How many requests had got no response when the user requested it. */
   readonly earlierUnanswered: number;
@@ -64,7 +64,7 @@ export interface StatusChanges {
   /**
    * Changes the status of leads. It first asks for a reason or a confirmation if one is needed.
    *
-   * @param onSent called when the change is sent; after a question, when the change is stored.
+   * @param onSent called when the change is sent; after a question, when the change is stored, if the question is still open.
    */
   change(leads: readonly Lead[], to: LeadStatus, onSent?: () => void): void;
   /** Reports the results of an assignment, and offers to undo it. */
@@ -88,6 +88,12 @@ export function useStatusChanges(
   const [prompt, setPrompt] = useState<
     Change & Pick<Requested, 'onSent'> & { for: 'reason' | 'confirmation' }
   >();
+  /** The leads of the open dialog. None after the page is left. */
+  const prompted = useRef<readonly Lead[]>(undefined);
+  useEffect(() => {
+    prompted.current = prompt?.leads;
+    return () => void (prompted.current = undefined);
+  }, [prompt]);
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
   /** Only the last change can be undone, because a later change may depend on an earlier one. */
   const last = useRef<Done>(undefined);
@@ -224,7 +230,7 @@ export function useStatusChanges(
     onMutate: mark,
     onSettled: (_changed, _error, requested) => unmark(requested),
     onSuccess(changed, { leads, to, onSent }) {
-      onSent?.();
+      if (prompted.current === leads) onSent?.();
       // Another dialog may be open by now.
       setPrompt((now) => (now?.leads === leads ? undefined : now));
       if (changed.length === 0) return;
@@ -238,7 +244,7 @@ export function useStatusChanges(
       const isUnanswered = error instanceof ApiError && error.status === 0;
       if (isUnanswered) unanswered.current += 1;
       // An open dialog shows the error itself.
-      if (prompt?.leads === requested.leads) return;
+      if (prompted.current === requested.leads) return;
       showFailure(error, () => send(requested));
     },
   });

@@ -53,7 +53,6 @@ export function ViewDialog({
     async onSuccess(saved) {
       await refresh();
       notifications.show({ message: t.viewSaved(saved.name) });
-      onSaved(saved);
     },
     onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
@@ -62,12 +61,12 @@ export function ViewDialog({
     async onSuccess(_answer, { name }) {
       await refresh();
       notifications.show({ message: t.viewDeleted(name) });
-      onDeleted();
     },
   });
+  // Callbacks of one call do not run after the dialog is closed, when the user may be elsewhere.
   return (
     <Dialog onClose={onClose} title={view === undefined ? t.saveView : t.editView(view.name)}>
-      <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
+      <form onSubmit={form.onSubmit((values) => save.mutate(values, { onSuccess: onSaved }))}>
         <Stack>
           {view === undefined && <Text size="sm">{t.viewKeeps}</Text>}
           <TextInput
@@ -91,7 +90,7 @@ export function ViewDialog({
               w="fit-content"
               px={0}
               loading={remove.isPending}
-              onClick={() => remove.mutate(view)}
+              onClick={() => remove.mutate(view, { onSuccess: onDeleted })}
             >
               {t.deleteView}
             </Button>

@@ -23,6 +23,7 @@ export function ViewsMenu({
   shown,
   role,
   onOpen,
+  onSaved,
 }: {
   /** The open view. */
   view: ListView | undefined;
@@ -32,6 +33,8 @@ export function ViewsMenu({
   role: MemberRole;
   /** Opens a view; `undefined` leaves the open one. */
   onOpen: (view: ListView | undefined) => void;
+  /** Called after the shown list is saved as the open view. */
+  onSaved: () => void;
 }) {
   const queryClient = useQueryClient();
   const { data: views = [] } = useQuery(viewsQuery);
@@ -43,10 +46,10 @@ export function ViewsMenu({
     async onSuccess(kept) {
       await queryClient.invalidateQueries({ queryKey: viewsQuery.queryKey });
       notifications.show({ message: t.viewSaved(kept.name) });
-      onOpen(kept);
     },
-    onError: (error, failed) => showFailure(error, () => save.mutate(failed)),
+    onError: (error, failed) => showFailure(error, () => saveChanges(failed)),
   });
+  const saveChanges = (changed: SavedView) => save.mutate(changed, { onSuccess: onSaved });
   const icon = save.isPending ? <Loader size={16} /> : <IconBookmark size={16} aria-hidden />;
   const groups: readonly (readonly [title: string, members: readonly ListView[]])[] = [
     [t.builtInViews, builtInViewsOf(role)],
@@ -96,7 +99,7 @@ export function ViewsMenu({
           {saved !== undefined && (
             <>
               {isChanged && (
-                <Menu.Item onClick={() => !save.isPending && save.mutate(saved)}>
+                <Menu.Item onClick={() => !save.isPending && saveChanges(saved)}>
                   {t.saveChanges(saved.name)}
                 </Menu.Item>
               )}

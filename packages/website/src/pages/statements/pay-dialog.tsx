@@ -62,7 +62,6 @@ export function PayDialog({
       void queryClient.invalidateQueries({ queryKey: paymentsKey });
       void queryClient.invalidateQueries({ queryKey: statementsKey });
       if (payment.total !== leads) notifications.show({ message: t.changed(payment.total, leads) });
-      void navigate({ to: '/payments/$id', params: { id: payment.id } });
     },
     // The statement may be out of date.
     onError: () => queryClient.invalidateQueries({ queryKey: statementsKey }),
@@ -73,7 +72,10 @@ export function PayDialog({
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          pay.mutate();
+          pay.mutate(undefined, {
+            // Not called after the dialog is closed, when the user may be elsewhere.
+            onSuccess: ({ id }) => void navigate({ to: '/payments/$id', params: { id } }),
+          });
         }}
       >
         <Stack>
