@@ -6,6 +6,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { campaignsQuery, updateCampaign } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { membersQuery } from '../../api/members.ts';
+import { inert } from '../../shell/inert.ts';
 import { PayoutInputs, usualCurrency } from '../../shell/payout-inputs.tsx';
 import { assignableMembers, memberOption } from '../../shell/member-options.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
@@ -89,13 +90,7 @@ export function CampaignSettings({ campaign }: { campaign: CampaignView }) {
             <ErrorNotice error={save.error} />
           )}
           <Group ref={part} justify="flex-end">
-            {/* Not disabled, because a disabled button loses the focus. */}
-            <Button
-              type="submit"
-              loading={save.isPending}
-              aria-disabled={!form.isDirty()}
-              {...(!form.isDirty() && { 'data-disabled': true })}
-            >
+            <Button type="submit" loading={save.isPending} {...inert(!form.isDirty())}>
               {texts.common.save}
             </Button>
           </Group>

@@ -6,6 +6,7 @@ import { useEffect, useRef } from 'react';
 import { landingPageCampaigns } from '../../shell/campaign-option.ts';
 import { landingPagesQuery } from '../../api/campaigns.ts';
 import { IconGripVertical, IconPlus } from '../../shell/icons.tsx';
+import { inert } from '../../shell/inert.ts';
 import { lazyDialog } from '../../shell/lazy-part.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
@@ -264,9 +265,7 @@ function Pages({
                     variant="default"
                     aria-label={action}
                     loading={isOwn(page)}
-                    // Not disabled, because a disabled button loses the focus.
-                    {...(isInert(page) && { 'data-disabled': true })}
-                    aria-disabled={isInert(page)}
+                    {...inert(isInert(page))}
                     onClick={() => !isInert(page) && onChange({ id: page.id, ...change })}
                   >
                     {text}

@@ -22,6 +22,7 @@ import { campaignLabel } from '../../shell/campaign-option.ts';
 import { useCommands } from '../../shell/commands.ts';
 import { ConfirmDialog } from '../../shell/confirm-dialog.tsx';
 import { IconChevronDown, IconChevronUp, IconEye } from '../../shell/icons.tsx';
+import { inert } from '../../shell/inert.ts';
 import { keepFocus } from '../../shell/keep-focus.ts';
 import { isInModal } from '../../shell/modal.ts';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
@@ -247,8 +248,7 @@ function Step({
       variant="default"
       aria-label={label}
       title={label}
-      aria-disabled={to === undefined}
-      data-disabled={to === undefined}
+      {...inert(to === undefined)}
       onClick={() => onMove(to)}
     >
       <Icon size={16} aria-hidden />

@@ -4,6 +4,7 @@ import type { MemberRole } from '@leads/core/credential';
 import type { LeadJob } from '@leads/core/lead';
 import { jobsQuery, undoJob } from '../../api/jobs.ts';
 import { showFailure } from '../../shell/failure-notice.tsx';
+import { inert } from '../../shell/inert.ts';
 import * as texts from '../../texts/index.ts';
 import { describeJob } from './describe-job.ts';
 import { addRunningJob } from './running-jobs.ts';
@@ -30,9 +31,7 @@ export function UndoJobButton({ job, role }: { job: LeadJob; role: MemberRole })
       size="compact-sm"
       variant="default"
       aria-label={`${label}: ${describeJob(job)}`}
-      // A disabled button would lose the focus of the keyboard.
-      {...(isInert && { 'data-disabled': true })}
-      aria-disabled={isInert}
+      {...inert(isInert)}
       aria-busy={undo.isPending}
       {...(undo.isPending && { leftSection: <Loader size={14} /> })}
       onClick={() => !isInert && undo.mutate(jobId)}

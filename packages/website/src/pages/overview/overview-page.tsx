@@ -18,6 +18,7 @@ import {
 } from '../../api/overview.ts';
 import { download } from '../../shell/download.ts';
 import { IconDownload } from '../../shell/icons.tsx';
+import { inert } from '../../shell/inert.ts';
 import { ButtonLink } from '../../shell/links.tsx';
 import { PendingPage, QueryState } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
@@ -314,9 +315,7 @@ function Figures({ overview, days, isCurrent }: FiguresProps) {
           variant="default"
           size="xs"
           leftSection={<IconDownload size={16} aria-hidden />}
-          // Not disabled, because a disabled button loses the focus.
-          {...(!isCurrent && { 'data-disabled': true })}
-          aria-disabled={!isCurrent}
+          {...inert(!isCurrent)}
           onClick={() => isCurrent && downloadCsv()}
         >
           {t.downloadCsv}

@@ -12,6 +12,7 @@ import { campaignOption } from '../../shell/campaign-option.ts';
 import { download } from '../../shell/download.ts';
 import { EmptyState } from '../../shell/empty-state.tsx';
 import { IconDownload } from '../../shell/icons.tsx';
+import { inert } from '../../shell/inert.ts';
 import { lazyDialog } from '../../shell/lazy-part.tsx';
 import { memberOptions } from '../../shell/member-options.ts';
 import { formatMoney } from '../../shell/money.ts';
@@ -238,9 +239,7 @@ function PayButtons({
             size="xs"
             variant="default"
             aria-label={payments.payOf(money, publisher)}
-            // Not disabled, because a disabled button loses the focus.
-            {...(isInert && { 'data-disabled': true })}
-            aria-disabled={isInert}
+            {...inert(isInert)}
             onClick={() => !isInert && onPay({ leads, amount, currency })}
           >
             {payments.pay(money)}
