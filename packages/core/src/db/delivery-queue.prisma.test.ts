@@ -113,6 +113,17 @@ async function claimPlanned(postbackId: string) {
     : { claimed, state: 'sent', requestHash: plan.log?.requestHash ?? '' };
 }
 
+/** Delivers the first status of a lead to a postback. Returns its claim, and a change of the lead that is not made yet. */
+async function deliverFirstStatus() {
+  const id = await addPostback('https://example.com/{status}');
+  const lead = leadOf(tenant);
+  await leads().insert([lead]);
+  await planAll();
+  const first = await claimPlanned(id);
+  await queue().complete([delivered(first.claimed, first.requestHash)]);
+  return { id, first, approved: changeOf(lead) };
+}
+
 test('one statement writes one row of the outbox for each workspace with an endpoint, and none for others', async () => {
   await leads().insert([leadOf(tenant), leadOf(other)]);
   expect(await outboxRows()).toEqual([]);
@@ -241,13 +252,7 @@ test('a postback that is sent again is retried after a failure, also if a newer 
 });
 
 test('a request that equals the last delivered one is sent if the result of another request after it is unknown', async () => {
-  const id = await addPostback('https://example.com/{status}');
-  const lead = leadOf(tenant);
-  await leads().insert([lead]);
-  await planAll();
-  const first = await claimPlanned(id);
-  await queue().complete([delivered(first.claimed, first.requestHash)]);
-  const approved = changeOf(lead);
+  const { id, first, approved } = await deliverFirstStatus();
   await leads().change(tenant.workspaceId, [approved]);
   await planAll();
   const second = await claimPlanned(id);
@@ -261,13 +266,7 @@ test('a request that equals the last delivered one is sent if the result of anot
 describe('a status that is planned after a newer one', () => {
   /** Returns the plan of the second status of a lead. Its planning commits after the third one has a given outcome. */
   async function planLate(outcomeOf?: (third: ClaimedDelivery) => AttemptOutcome | undefined) {
-    const id = await addPostback('https://example.com/{status}');
-    const lead = leadOf(tenant);
-    await leads().insert([lead]);
-    await planAll();
-    const first = await claimPlanned(id);
-    await queue().complete([delivered(first.claimed, first.requestHash)]);
-    const approved = changeOf(lead);
+    const { id, approved } = await deliverFirstStatus();
     await leads().change(tenant.workspaceId, [approved]);
     await database.query('BEGIN');
     await database.query('SELECT plan_deliveries(1)');
