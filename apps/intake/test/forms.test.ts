@@ -275,10 +275,21 @@ describe('the honeypot', () => {
     expect(await leads()).toEqual([]);
   });
 
+  test('prevents the lead from being stored if one of its repeated fields is filled in', async () => {
+    const repeated: [string, string][] = [...Object.entries(person), ['_gotcha', 'x'], ['_gotcha', 'y']];
+    expect((await submit(repeated)).status).toBe(200);
+    expect((await sendJson(browserKey, { ...person, _gotcha: ['', 'x'] })).status).toBe(200);
+    expect(await leads()).toEqual([]);
+  });
+
   test('does not prevent a lead if it is empty', async () => {
-    expect((await sendJson(browserKey, { ...person, _gotcha: '' })).status).toBe(200);
+    // A script that reads a missing input or a checkbox sends a value that is not text.
+    const empty = ['', null, false, 0, [], ['', '']];
+    for (const _gotcha of empty) {
+      expect((await sendJson(browserKey, { ...person, _gotcha })).status).toBe(200);
+    }
     expect((await submit({ ...person, _gotcha: '' })).status).toBe(200);
-    expect((await leads()).map(({ extra }) => extra)).toEqual([null, null]);
+    expect((await leads()).map(({ extra }) => extra)).toEqual([...empty, ''].map(() => null));
   });
 
   test('is stored in extra with a secret key', async () => {

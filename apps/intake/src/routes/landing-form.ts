@@ -26,7 +26,7 @@ export const LandingForm = Type.Object(
     _gotcha: Type.Optional(
       Type.String({
         description:
-          'A honeypot. Hide it from people. If it is filled in, the answer looks like success, and nothing is stored.',
+          'A honeypot. Hide it from people. If it has text, the answer looks like success, and nothing is stored.',
         examples: [''],
       }),
     ),
@@ -36,6 +36,14 @@ export const LandingForm = Type.Object(
       'A lead from a plain HTML form. `redirect` and `_gotcha` require a key that is bound to web origins. Empty fields count as absent.',
   },
 );
+
+/**
+ * Returns whether the honeypot is filled in: with text, or with a repeated field that has text. A script that reads a
+ * missing input sends `null`, which is not text. A lead of a person must not be lost because of it.
+ */
+export function isFilledIn(honeypot: unknown): boolean {
+  return [honeypot].flat().some((value) => typeof value === 'string' && value !== '');
+}
 
 /** Matches an absolute URL without white space, control characters and backslashes. URL parsers treat these differently. */
 // oxlint-disable-next-line no-control-regex -- the pattern must match control characters

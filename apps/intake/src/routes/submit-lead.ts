@@ -6,7 +6,7 @@ import { formMediaType } from '@leads/http/server/form-body';
 import { sinkWithTraceparent } from '@leads/http/service/trace-leads';
 import { Type } from 'typebox';
 import type { IntakeContext } from '../context.ts';
-import { type FormControls, LandingForm, redirectTarget, withOrderId } from './landing-form.ts';
+import { type FormControls, isFilledIn, LandingForm, redirectTarget, withOrderId } from './landing-form.ts';
 
 /** The successful answer (specification, 2.4). */
 const Submitted = Type.Object(
@@ -89,13 +89,13 @@ export function submitLeadRoute(app: Server, context: IntakeContext): void {
       };
       if (!isBrowserKey(principal)) return { success: true as const, order_id: await store(request.body) };
 
-      const { _gotcha: honeypot = '', redirect, ...lead }: IntakeLead & FormControls = request.body;
+      const { _gotcha: honeypot, redirect, ...lead }: IntakeLead & FormControls = request.body;
       // The redirect is validated before the lead is stored, so that a retry after an error does not create a second lead.
       const target =
         redirect === undefined || request.mediaType !== formMediaType
           ? undefined
           : redirectTarget(redirect, principal.allowedOrigins ?? []);
-      const isTrapped = honeypot !== '';
+      const isTrapped = isFilledIn(honeypot);
       if (isTrapped) {
         trapped += 1;
         request.log.info('The honeypot is filled in; the lead is not stored');
