@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { LeadToInsert } from '@leads/core/lead';
 import { expect, test, vi } from 'vitest';
 import { DatabaseError } from '../db/database-error.ts';
+import { leadFieldNames } from '../lead/lead-fields.ts';
 import type { BatchBounds } from './batcher.ts';
 import { LeadBatcher } from './lead-batcher.ts';
 
@@ -207,6 +208,15 @@ test('rejects leads at once beyond the memory limit of waiting leads', async () 
   store.release();
   expect(await Promise.all([sent, ...waiting])).toEqual(Array.from({ length: 5 }, () => 'stored'));
   expect(await take('b')).toBe('stored');
+});
+
+test('counts every text of a waiting lead towards the memory limit', async () => {
+  for (const name of ['name', 'phone', 's1', 'lpName', 'extra', ...leadFieldNames]) {
+    const { batcher, take } = setUp({ waitingCharacters: 1_000 });
+    const waiting = take('a', { [name]: 'x'.repeat(600) });
+    expect(() => batcher.checkRoom('a'), name).toThrow(expect.objectContaining({ retryAfterSeconds: 1 }));
+    expect(await waiting).toBe('stored');
+  }
 });
 
 test('rejects a lead that waits too long, and never stores it', async () => {

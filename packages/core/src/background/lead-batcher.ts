@@ -6,6 +6,7 @@ import {
   type LeadToInsert,
   type StoredOutcome,
 } from '@leads/core/lead';
+import { charactersOf } from '../lead/lead.ts';
 import { type BatchBounds, Batcher, type BatchObserver } from './batcher.ts';
 
 /**
@@ -20,13 +21,7 @@ export class LeadBatcher extends Batcher<LeadToInsert, StoredOutcome> implements
     super(
       {
         workspaceOf: ({ workspaceId }) => workspaceId,
-        charactersOf: ({ name, phone, address, s1, lpName, extra }) =>
-          name.length +
-          phone.length +
-          (address?.length ?? 0) +
-          (s1?.length ?? 0) +
-          (lpName?.length ?? 0) +
-          (extra?.length ?? 0),
+        charactersOf,
         process: (batch) =>
           insertEach(
             leads,

@@ -1,7 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { errorTable } from '@leads/core/errors';
 import type { FoundLead, LeadStore } from '@leads/core/lead';
 import { expect, test } from 'vitest';
 import { DatabaseError } from '../db/database-error.ts';
+import { leadFieldNames } from '../lead/lead-fields.ts';
 import { batchLeadChanges } from './lead-change-batcher.ts';
 
 type Changes = Parameters<LeadStore['change']>[1];
@@ -50,10 +52,19 @@ function setUp() {
       return workspaces.map((each) => new Map(each.changes.map(({ id }) => [id, { id }])));
     },
   } as unknown as LeadStore);
-  const change = async (workspaceId: string, id: string, reason = '', version = 2) => {
+  const change = async (
+    workspaceId: string,
+    id: string,
+    reason = '',
+    version = 2,
+    texts: Partial<FoundLead> = {},
+  ) => {
     try {
       const changed = await leads.change(workspaceId, [
-        { lead: { id, version }, change: { version, reason, createdAt: new Date(0) } },
+        {
+          lead: { id, name: 'Ada', phone: '1', version, ...texts },
+          change: { version, reason, createdAt: new Date(0) },
+        },
       ] as unknown as Changes);
       return changed.has(id) ? 'changed' : 'outdated';
     } catch (error) {
@@ -133,6 +144,17 @@ test('an outage rejects all changes of the batch, and no later change', async ()
   expect(await Promise.all([change('a', 'a1'), change('a', 'a2')])).toEqual(['failed', 'failed']);
   fail(undefined);
   expect(await change('a', 'a1')).toBe('changed');
+});
+
+test('rejects changes beyond the memory limit, which counts every text of a waiting lead', async () => {
+  const halfOfLimit = 16 * 1024 * 1024;
+  const texts = ['name', 'phone', 's1', 'lpName', 'extra', ...leadFieldNames];
+  for (const name of texts) {
+    const { change } = setUp();
+    const large = change('a', 'a1', '', 2, { [name]: 'x'.repeat(halfOfLimit) });
+    expect([name, await change('a', 'a2')]).toEqual([name, errorTable.unavailable.message]);
+    expect(await large).toBe('changed');
+  }
 });
 
 test('concurrent reads of single leads share one statement for each scope', async () => {

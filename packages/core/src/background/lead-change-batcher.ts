@@ -1,5 +1,6 @@
 import { StoreError } from '@leads/core/errors';
 import type { ChangedLead, FoundLead, LeadAfterChange, LeadStore, StatusChangeFrom } from '@leads/core/lead';
+import { charactersOf } from '../lead/lead.ts';
 import { Batcher, type Batched } from './batcher.ts';
 
 type Scope = Parameters<LeadStore['find']>[0];
@@ -38,7 +39,7 @@ export function batchLeadChanges(leads: LeadStore): LeadStore & AsyncDisposable 
   const changes = new Batcher<LeadToChange<ChangedLead>, LeadAfterChange | undefined>({
     workspaceOf: ({ workspaceId }) => workspaceId,
     charactersOf: ({ change: { lead, change } }) =>
-      (lead.extra?.length ?? 0) + JSON.stringify(change.fields ?? {}).length,
+      charactersOf(lead) + JSON.stringify(change.fields ?? {}).length,
     process: (batch) => changeInTurn((workspaces) => leads.changeInEach(workspaces), batch, newerVersion),
   });
   const statuses = new Batcher<LeadToChange<StatusChangeFrom>, FoundLead | undefined>({
