@@ -1,6 +1,6 @@
 import { cancelLeadJob, jobScopes, LeadJobAnswer } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
-import { commonErrors, errorResponses } from '@leads/http/server/errors';
+import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 
@@ -17,7 +17,7 @@ export function cancelJobRoute(app: Server, context: CrmContext): void {
         description:
           'The job stops after the batch in progress. Changed leads stay changed. A finished job stays as it is. A key needs the scope that starts such a job. Requires the role owner or manager.',
         params: idPath('job'),
-        response: { 200: LeadJobAnswer, ...errorResponses('invalid_input', 'not_found', ...commonErrors) },
+        response: { 200: LeadJobAnswer, ...errorResponses(...bodyErrors, 'not_found', ...commonErrors) },
       },
     },
     async ({ principal, params }) => ({

@@ -90,7 +90,7 @@ export function publisherPayoutsRoutes(app: Server, context: CrmContext): void {
         params: publisherPath,
         response: {
           200: PublisherPayoutAnswer,
-          ...errorResponses('invalid_input', 'not_found', ...commonErrors),
+          ...errorResponses(...bodyErrors, 'not_found', ...commonErrors),
         },
       },
     },

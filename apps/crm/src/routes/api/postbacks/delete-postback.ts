@@ -1,6 +1,6 @@
 import { deletePostback, PostbackAnswer } from '@leads/core/delivery';
 import type { Server } from '@leads/http/server/create-server';
-import { commonErrors, errorResponses } from '@leads/http/server/errors';
+import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
 import { postbackDetails } from '../../../deliveries/postback-details.ts';
@@ -19,7 +19,7 @@ export function deletePostbackRoute(app: Server, context: CrmContext): void {
         description:
           'Nothing more is sent to it. Its log is deleted, too. Publishers see and change only postbacks of their own; owners and managers also those of the workspace.',
         params: idPath('postback'),
-        response: { 200: PostbackAnswer, ...errorResponses('invalid_input', 'not_found', ...commonErrors) },
+        response: { 200: PostbackAnswer, ...errorResponses(...bodyErrors, 'not_found', ...commonErrors) },
       },
     },
     async (request) => {

@@ -1,6 +1,6 @@
 import { deleteSavedView, SavedViewAnswer } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
-import { commonErrors, errorResponses } from '@leads/http/server/errors';
+import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 import { recordSharedView } from './record-shared-view.ts';
@@ -19,7 +19,7 @@ export function deleteViewRoute(app: Server, context: CrmContext): void {
         params: idPath('view'),
         response: {
           200: SavedViewAnswer,
-          ...errorResponses('invalid_input', 'not_found', ...commonErrors),
+          ...errorResponses(...bodyErrors, 'not_found', ...commonErrors),
         },
       },
     },

@@ -1,6 +1,6 @@
 import { deleteWebhook, WebhookAnswer } from '@leads/core/delivery';
 import type { Server } from '@leads/http/server/create-server';
-import { commonErrors, errorResponses } from '@leads/http/server/errors';
+import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
 import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
@@ -19,7 +19,7 @@ export function deleteWebhookRoute(app: Server, context: CrmContext): void {
         description:
           'Nothing more is sent to it. Its log is deleted, too. Requires the role owner or manager.',
         params: idPath('webhook'),
-        response: { 200: WebhookAnswer, ...errorResponses('invalid_input', 'not_found', ...commonErrors) },
+        response: { 200: WebhookAnswer, ...errorResponses(...bodyErrors, 'not_found', ...commonErrors) },
       },
     },
     async (request) => {
