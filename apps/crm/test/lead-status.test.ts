@@ -682,6 +682,7 @@ describe('an import of statuses', () => {
       `${byPhone.id},,,,Approved,,`,
       ',,none,,Approved,,',
       'too,short',
+      ',,,SPRING,Approved,,bob',
     ]);
     expect(report.rejections).toEqual([
       { line: 5, field: 'status', reason: 'status must be OnHold, Trashed, Paid, Approved' },
@@ -696,8 +697,9 @@ describe('an import of statuses', () => {
       { line: 13, field: 'reason', reason: 'This change needs a reason' },
       { line: 15, reason: 'phone must contain a digit' },
       { line: 16, reason: 'The line has 2 cells, but the header has 7' },
+      { line: 17, reason: 'The line has no id, no s1 and no phone' },
     ]);
-    expect(counts(report)).toEqual([5, 1, 0, 9]);
+    expect(counts(report)).toEqual([5, 1, 0, 10]);
     expect(report.ignoredColumns).toEqual(['Operator']);
     const leads = await stored([byId, byS1, byPhone, twin, other1].map(({ id }) => id));
     expect([byId, byS1, byPhone, twin, other1].map(({ id }) => leads.get(id)?.status)).toEqual([

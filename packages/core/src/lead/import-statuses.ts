@@ -63,8 +63,8 @@ interface Target extends Candidate {
 
 /**
  * Changes the statuses of existing leads by a CSV file, by the rules of a single change. A line names its lead by `id`, or
- * by `s1`, `phone` and `campaignCode`. It works in batches and in bounded memory. A change that is stored stays stored if
- * the import fails later. A rejected line does not affect other lines.
+ * by `s1` or `phone`, also with a `campaignCode`. It works in batches and in bounded memory. A change that is stored stays
+ * stored if the import fails later. A rejected line does not affect other lines.
  *
  * @param file the bytes of the file, in pieces of any size.
  * @throws LeadsError `forbidden` for a publisher; `invalid_input` for an invalid header; `unavailable` if the database

@@ -26,7 +26,7 @@ export function importStatusesRoute(app: Server, context: CrmContext): void {
         tags: ['leads'],
         summary: 'Change the statuses of the leads of a CSV file',
         description:
-          'The columns are `status`, `reason`, and `id` or any of `s1`, `phone` and `campaignCode`. Other columns are skipped. A line without an `id` must match exactly one lead by its other values. A status can be an alias of the workspace. Each line is applied or rejected separately, by the rules of a single change. With `Idempotency-Key`, sending a file again applies only the lines that changed no lead yet. Requires the role owner or manager.',
+          'The columns are `status`, `reason`, `id`, `s1`, `phone` and `campaignCode`. Other columns are skipped. Each line needs a `status`, and an `id`, `s1` or `phone`. A line without an `id` must match exactly one lead by its `s1`, `phone` and `campaignCode`. A status can be an alias of the workspace. Each line is applied or rejected separately, by the rules of a single change. With `Idempotency-Key`, sending a file again applies only the lines that changed no lead yet. Requires the role owner or manager.',
         querystring: Type.Object({}, { additionalProperties: false }),
         headers: Type.Object({ 'idempotency-key': Type.Optional(IdempotencyKey) }),
         body: { content: { 'text/csv': { schema: Csv } } },
