@@ -348,6 +348,22 @@ const common: Matrix = {
       return { path: `${leads}/${id}`, body: { status: 'Approved', reason: 'Bounced' } };
     },
   },
+  'PATCH /order/leads/{id} hold': {
+    ...managers,
+    forOtherUser: { ...managers, publisher: 404 },
+    request: async (of) => ({
+      path: `${leads}/${await leadOf(of)}`,
+      body: { hold: true, reason: 'Waiting for a proof' },
+    }),
+  },
+  'PATCH /order/leads/{id} payout': {
+    ...managers,
+    forOtherUser: { ...managers, publisher: 404 },
+    request: async (of) => ({
+      path: `${leads}/${await leadOf(of)}`,
+      body: { payout: { amount: '1', currency: 'EUR' }, reason: 'Agreed' },
+    }),
+  },
   'PATCH /order/leads/{id} assignee': {
     ...managers,
     forOtherUser: { ...managers, publisher: 404 },
@@ -594,6 +610,8 @@ const neededScopes: Readonly<Record<string, readonly SingleScope[]>> = {
   'PATCH /order/leads/{id}': ['leads:write'],
   'PATCH /order/leads/{id} status': ['leads:write', 'leads:status'],
   'PATCH /order/leads/{id} out of Paid': ['leads:write', 'leads:status'],
+  'PATCH /order/leads/{id} hold': ['leads:write', 'leads:status'],
+  'PATCH /order/leads/{id} payout': ['leads:write', 'leads:status'],
   'PATCH /order/leads/{id} assignee': ['leads:write'],
   'POST /order/leads/assignment': ['leads:write'],
   'POST /order/leads/assignment/undo': ['leads:write'],
