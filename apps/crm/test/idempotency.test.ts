@@ -211,6 +211,21 @@ describe('Idempotency-Key', () => {
     expect([answer.status, answer.json()]).toEqual([422, reused]);
   });
 
+  test('of an import does not apply to a create, also with other content', async () => {
+    const own = await fixture.createWorkspace();
+    const key = randomUUID();
+    const imported = await services[0].send({
+      method: 'POST',
+      path: `${leadsPath}/import`,
+      headers: { ...own.owner.headers, 'Content-Type': 'text/csv', 'Idempotency-Key': key },
+      body: 'campaignCode,name,phone\nDEMO,Ada,1\n',
+    });
+    expect(imported.json()).toMatchObject({ accepted: 1 });
+    const lead = await created(key, body, own.owner);
+    expect(await created(key, body, own.owner)).toEqual(lead);
+    expect(await countOf(own.id)).toBe(2);
+  });
+
   test('makes repeated requests return one lead; without it, each request creates a lead', async () => {
     const lead = await created(randomUUID());
     expect(await api.get(owner, lead.id)).toMatchObject({ id: lead.id, version: 1 });
