@@ -29,7 +29,7 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
         tags: ['leads'],
         summary: 'Create the leads of a CSV file',
         description:
-          'The header line names the columns. The fields of a new lead may have any spelling (`Campaign Code`, `campaign_code`); `extra` is a JSON object. The other columns of an export and the columns in `ignore` are skipped. Any other column is stored in `extra`. Empty cells are absent fields. An apostrophe before a value that looks like a formula is removed. Each line is stored or rejected separately, as it arrives. The lines that are stored before an error remain stored. With `Idempotency-Key`, sending a file again adds only the lines that are not stored yet. Without it, all lines are added again.',
+          'The header line names the columns. The fields of a new lead may have any spelling (`Campaign Code`, `campaign_code`); `extra` is a JSON object. The columns of an export that the service sets, such as `id` and `createdAt`, and the columns in `ignore` are skipped. Any other column is stored in `extra`, also `s1`, `lpName` and `state`. Empty cells are absent fields. An apostrophe before a value that looks like a formula is removed. Each line is stored or rejected separately, as it arrives. The lines that are stored before an error remain stored. With `Idempotency-Key`, sending a file again adds only the lines that are not stored yet. Without it, all lines are added again.',
         querystring: Type.Object(
           {
             campaignCode: Type.Optional(
