@@ -1,5 +1,6 @@
 import type { LeadScope } from '../lead/lead-scope.ts';
 import type { Span } from '../overview/overview-store.ts';
+import { advisoryLocks } from './advisory-locks.ts';
 import { Prisma } from './generated/client.ts';
 
 /* Parts of the statements that read lead counts: tallies, and entries that are not yet aggregated into tallies. */
@@ -18,6 +19,14 @@ export const byStatus = (leads: string) =>
       .map(([column, status]) => `CASE WHEN status = '${status}' THEN ${leads} ELSE 0 END AS ${column}`)
       .join(', '),
   );
+/** Counts each `s1` of an entry as 1 if the leads entered the status, and as -1 if they left it. */
+export const byStatusOfS1 = byStatus('sign(leads)::int');
+/**
+ * A CTE that tries to take the lock of the aggregations of counts and payouts until the end of the transaction. It is
+ * materialized, so that Postgres tries once.
+ */
+export const aggregationLock = Prisma.sql`
+  aggregation_lock AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${advisoryLocks.leadCounts}) AS is_acquired)`;
 
 export const iso = (date: Date) => date.toISOString();
 

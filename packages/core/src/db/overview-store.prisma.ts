@@ -8,12 +8,14 @@ import {
   type StatusCounts,
 } from '../overview/overview-store.ts';
 import type { ZoneOffset } from '../overview/days.ts';
-import { advisoryLocks } from './advisory-locks.ts';
+import { aggregateCounts } from './aggregate-counts.ts';
+import { aggregatePayouts } from './aggregate-payouts.ts';
 import { createCampaignCounts } from './campaign-counts.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import {
   byStatus,
+  byStatusOfS1,
   counts,
   iso,
   maxFirst,
@@ -25,7 +27,6 @@ import {
   within,
 } from './lead-tallies.ts';
 import { partsOfDays, sumPayouts, sumPayoutsOfS1 } from './overview-payouts.ts';
-import { aggregatePayouts } from './payout-tallies.ts';
 
 /*
  * The overview reads counts instead of leads, since a workspace may have a million leads. Tallies hold the counts by
@@ -34,9 +35,6 @@ import { aggregatePayouts } from './payout-tallies.ts';
  */
 
 const quarterMs = 900_000;
-
-/** Counts each `s1` of an entry as 1 if the leads entered the status, and as -1 if they left it. */
-const ofOneEntered = byStatus('sign(leads)::int');
 
 /**
  * The maximum number of leads that are read for the payouts of steps. Without it, the overview of a time zone far from UTC
@@ -62,14 +60,8 @@ const ofEntries = {
   publisher: Prisma.sql`user_id::text AS value, ${byStatus('leads')} FROM lead_tally_entry`,
   campaign: Prisma.sql`campaign_id::text AS value, ${byStatus('leads')} FROM lead_tally_entry`,
   landing_page: Prisma.sql`lp_name AS value, ${byStatus('leads')} FROM lead_tally_entry`,
-  s1: Prisma.sql`value, ${ofOneEntered} FROM lead_tally_entry, unnest(s1) AS value`,
+  s1: Prisma.sql`value, ${byStatusOfS1} FROM lead_tally_entry, unnest(s1) AS value`,
 } as const;
-/**
- * The maximum number of `s1` values that are counted separately, for each workspace or user and day. The first values of
- * a day are kept, which are mostly the frequent ones. The maximum limits the tallies if each lead has a different `s1`.
- */
-const maxS1 = 100;
-
 /** Creates the overview store in Postgres. */
 export function createOverviewStore(database: Pick<Database, 'select'>): OverviewStore {
   const { select } = database;
@@ -271,78 +263,8 @@ export function createOverviewStore(database: Pick<Database, 'select'>): Overvie
       return [...ofValues].map(([value, payouts]) => ({ value, payouts }));
     },
 
-    /*
-     * The parts are not joined, because the planner's statistics are mostly taken while no entries wait. Postgres would
-     * then expect one row instead of thousands, and choose a nested loop.
-     */
     async aggregate(limit) {
-      const [row] = await select<{ added: number }>(Prisma.sql`
-        WITH turn AS MATERIALIZED (
-          SELECT pg_try_advisory_xact_lock(${advisoryLocks.leadCounts}) AS is_ours
-        ), oldest AS (
-          SELECT id, leads, sum(abs(leads)) OVER (ORDER BY id) AS up_to FROM (
-            SELECT id, leads FROM lead_tally_entry WHERE (SELECT is_ours FROM turn) ORDER BY id LIMIT ${limit}
-          ) AS waiting
-        ), taken AS (
-          DELETE FROM lead_tally_entry
-          WHERE id = ANY (ARRAY(SELECT id FROM oldest WHERE up_to - abs(leads) < ${limit}))
-          RETURNING *, date_bin('1 day', at, '2000-01-01T00:00:00Z') AS day
-        ), entered AS MATERIALIZED (
-          SELECT workspace_id, user_id, day, value, ${ofOneEntered} FROM taken, unnest(s1) AS value
-        ), sent_s1 AS (
-          SELECT
-            workspace_id, of_id, day, value, sum(on_hold) AS on_hold, sum(trashed) AS trashed, sum(paid) AS paid,
-            sum(approved) AS approved,
-            EXISTS (
-              SELECT FROM lead_tally AS standing
-              WHERE standing.workspace_id = entered.workspace_id AND standing.of_id = whose.of_id
-                AND standing.kind = 's1' AND standing.at = entered.day AND standing.value = entered.value
-            ) AS stands
-          FROM entered, LATERAL (VALUES (workspace_id), (user_id)) AS whose (of_id)
-          GROUP BY workspace_id, of_id, day, value
-        ), ordered_s1 AS (
-          SELECT *, row_number() OVER (
-            PARTITION BY workspace_id, of_id, day, stands ORDER BY on_hold + trashed + paid + approved DESC, value
-          ) AS place
-          FROM sent_s1
-        ), counted_s1 AS (
-          SELECT *, stands OR place <= max(room) OVER (PARTITION BY workspace_id, of_id, day, stands) AS is_told_apart
-          FROM (
-            SELECT *,
-              -- Counted for the first value only, because a count reads all rows of the day.
-              CASE WHEN NOT stands AND place = 1 THEN ${maxS1} - (
-                SELECT count(*) FROM lead_tally AS standing
-                WHERE standing.workspace_id = ordered_s1.workspace_id AND standing.of_id = ordered_s1.of_id
-                  AND standing.kind = 's1' AND standing.at = ordered_s1.day
-              ) END AS room
-            FROM ordered_s1
-          ) AS with_room
-        ), added AS (
-          INSERT INTO lead_tally AS kept (workspace_id, of_id, kind, at, value, ${counts})
-          SELECT
-            workspace_id, of_id, kind::lead_tally_kind, at, value, sum(on_hold), sum(trashed), sum(paid),
-            sum(approved)
-          FROM (
-            SELECT workspace_id, of_id, kind, counted.at, value, ${byStatus('leads')}
-            FROM taken,
-              LATERAL (VALUES (workspace_id), (user_id)) AS whose (of_id),
-              LATERAL (VALUES
-                ('time', taken.at, ''), ('campaign', day, campaign_id::text), ('landing_page', day, lp_name)
-              ) AS counted (kind, at, value)
-            WHERE value IS NOT NULL
-            UNION ALL
-            SELECT
-              workspace_id, of_id, CASE WHEN is_told_apart THEN 's1' ELSE 's1_others' END, day,
-              CASE WHEN is_told_apart THEN value ELSE '' END, ${counts}
-            FROM counted_s1
-          ) AS parts
-          GROUP BY workspace_id, of_id, kind, at, value
-          ON CONFLICT (workspace_id, of_id, kind, at, value) DO UPDATE SET
-            on_hold = kept.on_hold + excluded.on_hold, trashed = kept.trashed + excluded.trashed,
-            paid = kept.paid + excluded.paid, approved = kept.approved + excluded.approved
-        )
-        SELECT coalesce(sum(abs(leads)), 0)::int AS added FROM taken`);
-      return (row?.added ?? 0) + (await aggregatePayouts(select, limit));
+      return (await aggregateCounts(select, limit)) + (await aggregatePayouts(select, limit));
     },
   };
 }
