@@ -947,7 +947,7 @@ describe('a job', () => {
     }
   });
 
-  test('is undone by a job that gives leads their status of before, and a publisher, another workspace and a manager of paid leads cannot start it', async () => {
+  test('is undone by a job that restores the previous status of leads, and a publisher, another workspace and a manager of paid leads cannot start it', async () => {
     const team = await fixture.createWorkspace();
     const [seller, colleague] = [await team.addMember('publisher'), await team.addMember('manager')];
     const createdAt = new Date(Date.now() - 60_000);

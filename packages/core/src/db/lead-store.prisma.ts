@@ -433,7 +433,7 @@ const sentColumns = {
  */
 const actForEach = Prisma.sql`CROSS JOIN LATERAL (
   SELECT set_config('leads.workspace', sent.acting_workspace, true)) AS acting`;
-/** Tells the outbox triggers that an import creates the leads, in a setting of the transaction. */
+/** Marks the leads as imported for the outbox triggers, in a setting of the transaction. */
 const noteImport = Prisma.sql`CROSS JOIN (SELECT set_config('leads.importing', 'on', true)) AS importing`;
 /** Passes the traceparents to the outbox triggers, in a setting of the transaction. */
 export const noteTraceparents = (text: Prisma.Sql) =>

@@ -115,7 +115,7 @@ export async function sumPayouts(
     Prisma.sql`width_bucket(${day} + interval '12 hours', ${starts}::timestamptz[])`;
   const ofTallyDay = stepOf(Prisma.sql`at`);
   const ofEntryDay = stepOf(Prisma.sql`date_bin('1 day', at, '2000-01-01T00:00:00Z')`);
-  // Without users, only those are of interest who have another payout than that of the campaign.
+  // Without `userIds`, only publishers whose payout differs from that of the campaign are separated.
   const user = userIds === undefined ? Prisma.sql`payee` : Prisma.sql`user_id`;
   const ofTallies = userIds === undefined ? Prisma.sql`CASE WHEN status = 'OnHold' THEN user_id END` : user;
   const inDays = Prisma.sql`kind = 'campaign' AND ${within('at', days)}`;

@@ -119,7 +119,7 @@ export interface LeadPage {
   readonly hasMore: boolean;
 }
 
-/** The first or the last lead of a page, with what its position consists of. Times are in ISO 8601. */
+/** The first or the last lead of a page, with the fields of its position. Times are in ISO 8601. */
 export interface LeadEnd {
   readonly id: string;
   readonly createdAt: string;

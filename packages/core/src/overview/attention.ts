@@ -27,7 +27,7 @@ const RejectedKey = Type.Object({
   lastAt: dateTime('When the last of them was rejected.'),
 });
 
-/** What needs the attention of a member: only what the member can mend. */
+/** The items that need a member's attention. It has only items that the member can fix. */
 export const Attention = Type.Object(
   {
     waiting: Type.Optional(

@@ -352,7 +352,7 @@ export async function describeTransport({ service, fixture }: { service: Running
         [...slow, ...slowHeaders].map((text) => service.sendRaw(text.replaceAll('\n', '\r\n'))),
       );
       expect(late?.map((answer) => [answer.status, answer.json()])).toEqual([[408, timedOut]]);
-      // Node does not tell the method of a request without its whole headers.
+      // Node does not report the method of a request whose headers are incomplete.
       for (const [index, answered] of answers.slice(1).entries()) {
         expect([slowHeaders[index], answered.map(({ status, text }) => [status, text])]).toEqual([
           slowHeaders[index],

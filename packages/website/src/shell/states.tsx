@@ -37,8 +37,8 @@ interface Query {
 }
 
 /**
- * What a query shows beside its data: a mark while it loads, or its error. It stands above the data, because a failed
- * reload keeps the data.
+ * Shows a loader while a query has no data, or its error. Render it above the data, because a failed reload keeps the
+ * data.
  */
 export function QueryState({ query: { data, error, refetch } }: { query: Query }) {
   if (error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;

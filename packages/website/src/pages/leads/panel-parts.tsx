@@ -6,7 +6,7 @@ import classes from './leads.module.css';
 
 const t = texts.leads;
 
-/** Tells the panel which of its parts have edits that are not saved. */
+/** Reports to the panel which of its parts have unsaved edits. */
 export const Unsaved = createContext<(part: string, isUnsaved: boolean) => void>(() => undefined);
 
 /** Reports whether a part of the panel has unsaved edits. A layout effect, because the next key can be Esc. */

@@ -15,7 +15,7 @@ export function undoJobRoute(app: Server, context: CrmContext): void {
         tags: ['leads'],
         summary: 'Undo a job',
         description:
-          'Starts a job that gives the leads the status or the assignee of before. A lead that was changed since the job stays as it is, and is counted as refused. So is a lead in a payment. A repeated request returns the same job. A key needs the scope that starts such a job. Requires the role owner or manager; the role owner if the leads became Paid.',
+          'Starts a job that restores the status or the assignee that each lead had before the job. A lead that was changed since the job, or that is in a payment, is skipped and counted as refused. A repeated request returns the same job. A key needs the scope that starts such a job. Requires the role owner or manager; the role owner if the leads became Paid.',
         params: idPath('job'),
         response: {
           200: LeadJobAnswer,

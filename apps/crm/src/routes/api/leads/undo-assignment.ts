@@ -16,7 +16,7 @@ export function undoAssignmentRoute(app: Server, context: CrmContext): void {
         tags: ['leads'],
         summary: 'Undo an assignment of many leads',
         description:
-          'Gives the leads of one assignment their assignee and their call-back of before. A lead that was changed since stays as it is. So does a lead whose previous assignee is no longer owner or manager. A repeated request changes nothing. Requires the role owner or manager.',
+          'Restores the assignee and the call-back that each lead had before the assignment. A lead is skipped if it was changed since, or if its previous assignee is no longer owner or manager. A repeated request changes nothing. Requires the role owner or manager.',
         body: AssignmentUndo,
         response: {
           200: StatusChangeAnswer,
