@@ -3,12 +3,18 @@ import { Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { newestLeadsQuery } from '../../api/leads.ts';
+import { leadNameQuery, newestLeadsQuery } from '../../api/leads.ts';
 import * as texts from '../../texts/index.ts';
 import { statusOf } from '../leads/lead-status.ts';
 
 /** The pause after the last key before leads are searched, in milliseconds. */
 const debounceMs = 300;
+
+interface Choice {
+  /** The id of the lead. */
+  readonly value: string;
+  readonly label: string;
+}
 
 const labelOf = (lead: Lead) => `${lead.name}, ${texts.leads.statuses[statusOf(lead)]}`;
 
@@ -33,10 +39,16 @@ export function LeadSelect({
   const isNeeded = isOpen || value !== undefined;
   // A lead that has just arrived can be found, too.
   const { data: found = [] } = useQuery({ ...newestLeadsQuery(searched), enabled: isNeeded, staleTime: 0 });
-  const [last, setLast] = useState<Lead>();
+  const [last, setLast] = useState<Choice>();
+  const choices = found.map((lead): Choice => ({ value: lead.id, label: labelOf(lead) }));
   const ids = new Set(found.map(({ id }) => id));
-  // The chosen lead keeps its label while the user searches another one.
-  const leads = last === undefined || last.id !== value || ids.has(last.id) ? found : [...found, last];
+  // The chosen lead can be older than the leads that are found, for example after a reload or while the user searches.
+  const isOther = value !== undefined && !ids.has(value);
+  const { data: name } = useQuery({
+    ...leadNameQuery(value ?? ''),
+    enabled: isOther && last?.value !== value,
+  });
+  if (isOther) choices.push(last?.value === value ? last : { value, label: name ?? value });
   return (
     <Select
       {...props}
@@ -45,12 +57,12 @@ export function LeadSelect({
       onDropdownClose={() => setOpen(false)}
       // The service has searched.
       filter={({ options }) => options.filter((option) => 'value' in option && ids.has(option.value))}
-      data={leads.map((lead) => ({ value: lead.id, label: labelOf(lead) }))}
+      data={choices}
       value={value ?? null}
       // The text of the chosen lead is no search.
-      onSearchChange={(text) => setSearch(leads.some((lead) => labelOf(lead) === text) ? '' : text)}
+      onSearchChange={(text) => setSearch(choices.some(({ label }) => label === text) ? '' : text)}
       onChange={(id) => {
-        setLast(leads.find((lead) => lead.id === id));
+        setLast(choices.find((choice) => choice.value === id));
         onChange(id ?? undefined);
       }}
     />
