@@ -155,6 +155,38 @@ test('failures are shown with their answers, and can be sent again', async () =>
   await expectGoodPage(page);
 });
 
+test('the delivery log names the lead of its filter, also an old one', async () => {
+  const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+  const old = workspace.lead(member, { name: 'Ada Lovelace', createdAt: new Date('2026-01-31') });
+  const others = Array.from({ length: 20 }, (_, at) => workspace.lead(member, { name: `Person ${at}` }));
+  await website.fixture.leads.insert([old, ...others]);
+  await createWebhook(page);
+  await page.goto(`${page.url()}?leadId=${old.id}`);
+  await page.getByText('No delivery matches these filters.').waitFor();
+  const lead = page.getByRole('combobox', { name: 'Lead', exact: true });
+  await expect.poll(() => lead.inputValue()).toBe('Ada Lovelace');
+});
+
+test('missed events are sent again since a day in the time zone of the browser', async () => {
+  const { page } = await website.openSignedIn({ role: 'manager' });
+  // A zone whose day is not that of UTC at present.
+  const timezoneId = new Date().getUTCHours() < 10 ? 'Etc/GMT+12' : 'Pacific/Kiritimati';
+  const session = await page.context().newCDPSession(page);
+  await session.send('Emulation.setTimezoneOverride', { timezoneId });
+  await createWebhook(page);
+  await press(page, 'Send missed events');
+  const dialog = page.getByRole('dialog', { name: 'Send missed events again?' });
+  const since = dialog.getByLabel('Since');
+  const threeDaysAgo = new Date(Date.now() - 3 * 86_400_000);
+  expect(await since.inputValue()).toBe(threeDaysAgo.toLocaleDateString('sv', { timeZone: timezoneId }));
+  await since.fill('');
+  await dialog.getByRole('button', { name: 'Send missed events' }).click();
+  await dialog.getByText('Enter the day since which events are sent again.').waitFor();
+  await since.fill('2026-01-31');
+  await dialog.getByRole('button', { name: 'Send missed events' }).click();
+  await page.getByText('Nothing was missed since then.').waitFor();
+});
+
 test('the secret is rotated, headers are replaced, and the webhook is deleted', async () => {
   const { page } = await website.openSignedIn();
   const before = await createWebhook(page);

@@ -66,6 +66,8 @@ export const endpoints = {
     postback: 'Of the failed and skipped statuses since this day, the newest of each lead is sent again.',
   },
   recoverSince: 'Since',
+  notRecovered: 'No event was sent again',
+  recoverStep: 'Enter the day since which events are sent again.',
   recovered: (count: number) =>
     count === 0
       ? 'Nothing was missed since then.'

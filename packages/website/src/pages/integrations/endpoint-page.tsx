@@ -25,6 +25,8 @@ import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { SecretDialog, type ShownSecret } from '../../shell/secret-dialog.tsx';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
+import { toLocal } from '../../shell/time.ts';
+import { UserError } from '../../shell/user-error.ts';
 import { endpoints as t } from '../../texts/endpoints.ts';
 import { postbacks } from '../../texts/postbacks.ts';
 import { webhooks } from '../../texts/webhooks.ts';
@@ -223,7 +225,7 @@ function Summary({
 /** The button that sends missed events again, from the beginning of a day. */
 function Recovery({ kind, id, onRecovered }: EndpointOfKind & { onRecovered: (deliveries: number) => void }) {
   const queryClient = useQueryClient();
-  const [day, setDay] = useState(() => new Date(Date.now() - 3 * dayMs).toISOString().slice(0, 10));
+  const [day, setDay] = useState(() => toLocal(new Date(Date.now() - 3 * dayMs)).slice(0, 10));
   return (
     <ConfirmButton
       label={t.recover}
@@ -231,6 +233,7 @@ function Recovery({ kind, id, onRecovered }: EndpointOfKind & { onRecovered: (de
       action={t.recover}
       color="petrol"
       onConfirm={async () => {
+        if (day === '') throw new UserError(t.notRecovered, t.recoverStep);
         // Without a zone, the time is in the zone of the user.
         onRecovered(await recoverDeliveries(kind, id, new Date(`${day}T00:00:00`)));
         await queryClient.invalidateQueries({ queryKey: deliveriesKey(id) });
