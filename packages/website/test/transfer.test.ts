@@ -334,6 +334,29 @@ describe('an export', () => {
     expect(wrong.status()).toBe(400);
   });
 
+  test('works over plain HTTP, where browsers have no clipboard and no random UUIDs', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    await page.addInitScript(`
+      delete Crypto.prototype.randomUUID;
+      Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined });`);
+    await website.fixture.leads.insert([workspace.lead(member, { name: 'Ada Lovelace' })]);
+    await page.goto('/leads');
+    await page.getByText('Ada Lovelace').click();
+    await page
+      .getByRole('dialog', { name: 'Lead', exact: true })
+      .getByRole('heading', { level: 2 })
+      .waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Search leads, pages and actions' }).fill('copy the phone');
+    await page.getByRole('option', { name: 'Copy the phone number' }).click();
+    await page.getByText('The browser does not allow this page to copy. Select the number').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'More actions' }).click();
+    const download = page.waitForEvent('download');
+    await page.getByRole('menuitem', { name: 'Export as CSV' }).click();
+    expect(await readFile(await (await download).path(), 'utf8')).toContain('Ada Lovelace');
+  });
+
   test('shows its progress, can be cancelled, and saves nothing after an error', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     // Browsers without a screen cannot ask for a file. This one writes files of its own instead.

@@ -220,6 +220,8 @@ export const leads = {
   noCommonStatus: 'No status is possible for all of them',
   markAs: (status: string) => `Mark as ${status}`,
   copyPhone: 'Copy the phone number',
+  phoneNotCopied:
+    'The browser does not allow this page to copy. Select the number with the pointer and copy it.',
   changed: (count: number, status: string) => `${leadsOf(count)} marked as ${status}`,
   undo: 'Undo',
   notSent: 'This change was not sent, because the server did not answer the change before it.',

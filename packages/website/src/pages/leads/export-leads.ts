@@ -1,4 +1,5 @@
 import type { LeadFilterQuery } from '@leads/core/lead';
+import { randomId } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import type { QueryClient } from '@tanstack/react-query';
 import { ApiError } from '../../api/api-error.ts';
@@ -135,7 +136,7 @@ async function writeFile(
 ): Promise<void> {
   const cancellation = new AbortController();
   const ended = new AbortController();
-  const id = crypto.randomUUID();
+  const id = randomId();
   const count = leadCounter(format);
   let received = 0;
   let reportedMs = Number.NEGATIVE_INFINITY;

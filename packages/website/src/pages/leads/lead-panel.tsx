@@ -64,6 +64,15 @@ interface PanelProps {
   readonly hrefOf: (id: string) => string;
 }
 
+/** Copies a phone number. Browsers have no clipboard for pages over plain HTTP. */
+async function copyPhone(phone: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(phone);
+  } catch {
+    notifications.show({ color: 'red', message: t.phoneNotCopied });
+  }
+}
+
 /** Shows a lead beside the list. After a status key, the next lead of the list opens. */
 export function LeadPanel(props: PanelProps) {
   const { id, me, queue, statusChanges, earlyKeys, onMove, onClose } = props;
@@ -146,9 +155,7 @@ export function LeadPanel(props: PanelProps) {
         run: () => shown && statusChanges.change([shown], to, moveOn),
       }),
     ),
-    ...(shown === undefined
-      ? []
-      : [{ label: t.copyPhone, run: () => void navigator.clipboard.writeText(shown.phone) }]),
+    ...(shown === undefined ? [] : [{ label: t.copyPhone, run: () => void copyPhone(shown.phone) }]),
     { label: t.nextLead, shortcut: 'j', run: () => moveBy(1) },
     { label: t.previousLead, shortcut: 'k', run: () => moveBy(-1) },
   ]);
