@@ -909,6 +909,32 @@ describe('a job', () => {
     expect((await assignees())[0]).toEqual({ of: null, version: 3 });
   });
 
+  test('assigns only the leads without an assignee if its filters are those and a search that finds a campaign', async () => {
+    const team = await fixture.createWorkspace();
+    const colleague = await team.addMember('manager');
+    const campaignId = await team.addCampaign('Spring');
+    const old = { campaignId, createdAt: new Date(Date.now() - 60_000) };
+    const [open, taken] = [team.lead(team.owner, old), team.lead(team.owner, old)];
+    await fixture.leads.insert([open, taken]);
+    await fixture.sql('UPDATE lead SET assignee_id = $1 WHERE id = $2', [colleague.userId, taken.id]);
+    const assigneeId = team.owner.userId;
+    const body = { action: 'assign', assigneeId, filters: { assignee: 'none', q: 'spring' } };
+    const { id } = ok<{ job: Job }>(await send(team.owner, 'POST', '', body)).job;
+    const read = async () => ok<{ job: Job }>(await send(team.owner, 'GET', `/${id}`)).job;
+    await expect.poll(async () => (await read()).state).toBe('done');
+    expect(await read()).toMatchObject({ total: 1, changed: 1, refused: 0 });
+    const assigned = await fixture.sql('SELECT id, assignee_id AS "of" FROM lead WHERE workspace_id = $1', [
+      team.id,
+    ]);
+    expect(assigned).toHaveLength(2);
+    expect(assigned).toEqual(
+      expect.arrayContaining([
+        { id: open.id, of: assigneeId },
+        { id: taken.id, of: colleague.userId },
+      ]),
+    );
+  });
+
   test('is cancelled, limited to 10 of a workspace, and hidden from publishers and other workspaces', async () => {
     const team = await fixture.createWorkspace();
     const seller = await team.addMember('publisher');

@@ -318,6 +318,39 @@ describe('filtering', () => {
     }
   });
 
+  /** The filters that the index of creation does not have. */
+  const unindexed: Readonly<Record<string, Case>> = {
+    'no assignee': { query: { assignee: 'none' }, matches: ({ id }) => !assignees.has(id) },
+    has: pick(filters['has'] ?? [], 0),
+    payment: pick(filters['payment'] ?? [], 0),
+    updatedSince: pick(filters['updatedSince'] ?? [], 0),
+  };
+  test.each(Object.entries(unindexed))(
+    'by the code of a campaign in q and by %s returns the leads that match both, in the list, the count and the export',
+    async (_, each) => {
+      const ofCampaign: Case = {
+        query: { q: 'spring' },
+        matches: ({ campaignId }) => campaignId === campaigns.get('Spring & "Sale"'),
+      };
+      const both = [ofCampaign, each];
+      for (const sort of ['-createdAt', 'createdAt'] as const) {
+        const ids = expected(both, sort);
+        expect(ids.length).toBeGreaterThan(0);
+        expect(ids.length).toBeLessThan(expected([ofCampaign], sort).length);
+        const query = { ...merged(both), sort };
+        const page = await api.list(owner, { ...query, limit: '1000', count: 'exact' });
+        expect([page.totalCount, idsOf(page)]).toEqual([ids.length, ids]);
+        const { forward } = await walk(owner, { ...query, limit: '7' });
+        expect(forward.flatMap(idsOf)).toEqual(ids);
+        const file = await api.send(owner, 'GET', `?${new URLSearchParams(query).toString()}`, {
+          headers: { accept: 'application/x-ndjson' },
+        });
+        const lines = file.text.split('\n').slice(0, -1);
+        expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(ids);
+      }
+    },
+  );
+
   test('by all filters returns the one lead that matches', async () => {
     const lead = leads.find(
       ({ s1, lpName, country }) => s1 !== undefined && lpName === 'spring' && country?.length === 2,

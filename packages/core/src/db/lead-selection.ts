@@ -142,7 +142,8 @@ export function statementsOf(
   selection: FoundSelection,
   { limit, after }: PageBounds,
 ): readonly [Prisma.Sql, Prisma.Sql?] {
-  const { inOrder, branches, others } = conditionsOf(selection, after);
+  const { inOrder, branches, others, searches } = conditionsOf(selection, after);
+  const unindexed = [...others, ...searches];
   const ordered = Prisma.sql`ORDER BY ${direction(selection.order)}`;
   /** Returns the first leads that meet the conditions `inOrder`. */
   const firstLeads = (selected: Prisma.Sql, count: number) => {
@@ -159,19 +160,20 @@ export function statementsOf(
     return Prisma.sql`SELECT ${selected} FROM (${each}) AS lead ${ordered} LIMIT ${count}`;
   };
   const { ids, search, searchedCampaignIds } = selection.filter;
-  if (others.length === 0 && ids === undefined) return [firstLeads(columns, limit)];
+  if (unindexed.length === 0 && ids === undefined) return [firstLeads(columns, limit)];
   const scanLimit = search === undefined ? scanLimits.column : scanLimits.search;
   const columnsOfFound = Prisma.sql`id, created_at, updated_at${orders[selection.order.by].others ?? Prisma.empty}`;
+  const unsearched = [...inOrder, ...anyOf(branches), ...others];
   const found =
     search === undefined || searchedCampaignIds === undefined || selection.order.by !== 'createdAt'
-      ? Prisma.sql`SELECT ${columnsOfFound} FROM ${searched} WHERE ${all([...inOrder, ...anyOf(branches), ...others])}`
+      ? Prisma.sql`SELECT ${columnsOfFound} FROM ${searched} WHERE ${all([...unsearched, ...searches])}`
       : // A campaign can have most of the leads. Its index has them in order, so only one page of them is read.
         Prisma.join(
           [
-            Prisma.sql`SELECT ${columnsOfFound} FROM ${searched} WHERE ${all([...inOrder, ...anyOf(branches), isFoundBy(search)])}`,
+            Prisma.sql`SELECT ${columnsOfFound} FROM ${searched} WHERE ${all([...unsearched, isFoundBy(search)])}`,
             ...searchedCampaignIds.map(
               (id) => Prisma.sql`(
-                SELECT ${columnsOfFound} FROM ${searched} WHERE ${all([...inOrder, ...anyOf(branches)])} AND campaign_id = ${id}::uuid
+                SELECT ${columnsOfFound} FROM ${searched} WHERE ${all(unsearched)} AND campaign_id = ${id}::uuid
                 ${ordered} LIMIT ${limit}
               )`,
             ),
@@ -186,7 +188,7 @@ export function statementsOf(
   return [
     Prisma.sql`
       SELECT ${columns} FROM (${firstLeads(Prisma.sql`*`, scanLimit)}) AS lead
-      WHERE ${all(others)} ${ordered} LIMIT ${limit}`,
+      WHERE ${all(unindexed)} ${ordered} LIMIT ${limit}`,
     sorted,
   ];
 }
@@ -196,8 +198,8 @@ const scanLimits = { column: 10_000, search: 3_000 } as const;
 
 /** Returns the condition that all leads of a selection meet. */
 export function matching(selection: FoundSelection): Prisma.Sql {
-  const { inOrder, branches, others } = conditionsOf(selection);
-  return all([...inOrder, ...anyOf(branches), ...others]);
+  const { inOrder, branches, others, searches } = conditionsOf(selection);
+  return all([...inOrder, ...anyOf(branches), ...others, ...searches]);
 }
 
 /** Returns the condition that a lead meets one of the branches; no condition without branches. */
@@ -208,7 +210,8 @@ function anyOf(branches: readonly Prisma.Sql[]): readonly Prisma.Sql[] {
 /**
  * Returns the conditions of a selection and of a position in it, in groups. Conditions `inOrder` have an index in the
  * selection's order, or only a few leads meet them. If there are `branches`, a lead also meets one of them. An index has
- * the leads of each branch in the selection's order, but not those of several.
+ * the leads of each branch in the selection's order, but not those of several. `searches` has the condition of the search,
+ * if there is one.
  */
 function conditionsOf({ scope, filter, order }: FoundSelection, after?: LeadPosition) {
   const inOrder = [Prisma.sql`workspace_id = ${scope.workspaceId}::uuid`];
@@ -271,14 +274,14 @@ function conditionsOf({ scope, filter, order }: FoundSelection, after?: LeadPosi
       SELECT lead_id FROM payment_lead WHERE payment_id = ${paymentId}::uuid AND workspace_id = ${scope.workspaceId}::uuid
     )`);
   }
-  if (search !== undefined) others.push(isFoundBy(search, searchedCampaignIds));
+  const searches = search === undefined ? [] : [isFoundBy(search, searchedCampaignIds)];
   // With a row comparison, the index scan starts at the position, so page 1,000 costs the same as page 1.
   const ofValue = orders[order.by].value;
   if (after !== undefined) {
     if (ofValue === undefined) inOrder.push(isBeyond(order, after));
     else if (!isByStatus) branches = valuesBeyond(ofValue, order, after);
   }
-  return { inOrder, branches, others };
+  return { inOrder, branches, others, searches };
 }
 
 /**
