@@ -117,6 +117,8 @@ export interface CrmContext extends AsyncDisposable {
   readonly credentialUse: CredentialUse;
   readonly events: EventReader;
   readonly leads: LeadStore;
+  /** The same leads without the replica, for work that changes the leads that it finds. */
+  readonly currentLeads: LeadStore;
   /** Stores the leads of create requests. */
   readonly leadBatcher: LeadBatcher;
   readonly metrics: Metrics;
@@ -354,21 +356,29 @@ export async function createContext(
       }),
     );
   }
+  const readQueues = {
+    costly: costlyReads,
+    // Writing a page takes processor time of this process, which delays the requests of other workspaces.
+    pages: createReadQueue(config.DATABASE_POOL_SIZE, readShares.pages, (workspaceId) =>
+      recent.hasOther(workspaceId),
+    ),
+  };
   const storedLeads = traceInserts(
-    fairLeadReads(reads === undefined ? primaryLeads : reads.leads(primaryLeads), {
-      costly: costlyReads,
-      // Writing a page takes processor time of this process, which delays the requests of other workspaces.
-      pages: createReadQueue(config.DATABASE_POOL_SIZE, readShares.pages, (workspaceId) =>
-        recent.hasOther(workspaceId),
-      ),
-    }),
+    fairLeadReads(reads === undefined ? primaryLeads : reads.leads(primaryLeads), readQueues),
     tracing,
   );
   const leads = resources.use(batchLeadChanges(storedLeads));
+  const primaryReads = fairLeadReads(primaryLeads, readQueues);
+  const currentLeads: LeadStore = {
+    ...leads,
+    list: (selection, page) => primaryReads.list(selection, page),
+    scan: (selection, page) => primaryReads.scan(selection, page),
+    count: (selection) => primaryReads.count(selection),
+  };
   const leadJobs = createLeadJobStore(database);
   const leadJobRunner = resources.use(
     new LeadJobRunner(
-      { jobs: leadJobs, leads, workspaces },
+      { jobs: leadJobs, leads: currentLeads, workspaces },
       {
         onError: (err) => log.warn({ err }, 'A job for many leads failed; retrying'),
       },
@@ -430,6 +440,7 @@ export async function createContext(
     requestLog,
     requestLogStore,
     leads,
+    currentLeads,
     leadBatcher,
     metrics,
     attention: createAttentionStore(database),

@@ -69,9 +69,15 @@ function onReplicaAs(url: string): string {
   return address.href;
 }
 
-/** Inserts a lead directly, as another process or the intake does. */
-async function insert(workspace: TestWorkspace, name: string): Promise<void> {
-  await fixture.leads.insert([workspace.lead(workspace.owner, { id: randomUUID(), name })]);
+/** Inserts a lead directly, as another process or the intake does. @returns the id of the lead. */
+async function insert(
+  workspace: TestWorkspace,
+  name: string,
+  fields: Parameters<TestWorkspace['lead']>[1] = {},
+): Promise<string> {
+  const id = randomUUID();
+  await fixture.leads.insert([workspace.lead(workspace.owner, { id, name, ...fields })]);
+  return id;
 }
 
 async function list(service: RunningService, { owner }: TestWorkspace, accept?: string): Promise<string> {
@@ -130,6 +136,51 @@ test('the CRM reads lists and exports from the replica, and a client reads its o
       return (await lastRead()) > before;
     }, pollOptions)
     .toBe(true);
+});
+
+test('a job and an import of statuses find the leads that they change on the primary', async () => {
+  const workspace = await fixture.createWorkspace();
+  const { headers, userId } = workspace.owner;
+  const colleague = await workspace.addMember('manager');
+  const createdAt = new Date(Date.now() - 60_000);
+  const taken = await insert(workspace, 'taken', { createdAt });
+  await using service = await start(3_600);
+  await expect.poll(() => list(service, workspace), pollOptions).toContain('taken');
+
+  await pause();
+  await fixture.sql('UPDATE lead SET assignee_id = $1 WHERE id = $2', [colleague.userId, taken]);
+  const open = await insert(workspace, 'open', { createdAt, s1: 'click-1' });
+  expect(await list(service, workspace)).not.toContain('open');
+
+  const file = await service.send({
+    method: 'POST',
+    path: `${path}/status/import`,
+    headers: { ...headers, 'Content-Type': 'text/csv' },
+    body: 's1,status\r\nclick-1,OnHold\r\n',
+  });
+  expect(file.json()).toMatchObject({ unchanged: 1, rejected: 0 });
+  expect(await list(service, workspace)).not.toContain('open');
+
+  const jobs = '/api/v1/jobs';
+  const body = { action: 'assign', assigneeId: userId, filters: { assignee: 'none' } };
+  const started = await service.send({ method: 'POST', path: jobs, headers, body });
+  const { id } = started.json<{ job: { id: string } }>().job;
+  const read = async () => {
+    const answer = await service.send({ path: `${jobs}/${id}`, headers });
+    return answer.json<{ job: { state: string } }>().job;
+  };
+  await expect.poll(async () => (await read()).state, pollOptions).toBe('done');
+  expect(await read()).toMatchObject({ total: 1, changed: 1, refused: 0 });
+  const assignees = await fixture.sql<{ id: string; of: string }>(
+    'SELECT id, assignee_id AS "of" FROM lead WHERE workspace_id = $1',
+    [workspace.id],
+  );
+  expect(new Map(assignees.map((lead) => [lead.id, lead.of]))).toEqual(
+    new Map([
+      [taken, colleague.userId],
+      [open, userId],
+    ]),
+  );
 });
 
 test('the CRM reads only one workspace from the replica with its own role, and can write', async () => {

@@ -45,8 +45,9 @@ export function importStatusesRoute(app: Server, context: CrmContext): void {
     },
     async (request) => {
       const { principal } = request;
+      const leads = withTraceparent(context.currentLeads, request);
       const answer = await importBody(context.transfers, request, (file, options) =>
-        importStatuses({ ...context, leads: withTraceparent(context.leads, request) }, principal, file, {
+        importStatuses({ ...context, leads }, principal, file, {
           ...options,
           idempotencyKey: request.headers['idempotency-key'],
           validate,
