@@ -1,4 +1,5 @@
 import { jwtSecret, type TestMember } from '@leads/test-kit/fixture';
+import { extremeTimes, unrepresentableTimes } from '@leads/test-kit/suites/hostile-input';
 import { totp } from '@leads/test-kit/totp';
 import { afterAll, describe, expect, test } from 'vitest';
 import { runLeads } from './command-line.ts';
@@ -242,6 +243,26 @@ describe('the audit log', () => {
       const answer = await service.send({ path: `/api/v1/audit?${query}`, headers: member.headers });
       expect([query, answer.status]).toEqual([query, 400]);
     }
+  });
+
+  test('rejects a time that cannot be represented with 400 and accepts every year, as a page and as CSV', async () => {
+    const { member } = await start();
+    for (const accept of ['application/json', 'text/csv']) {
+      for (const name of ['from', 'to']) {
+        for (const [times, status] of [
+          [unrepresentableTimes, 400],
+          [extremeTimes, 200],
+        ] as const) {
+          for (const time of times) {
+            const path = `/api/v1/audit?${name}=${encodeURIComponent(time)}`;
+            const answer = await service.send({ path, headers: { ...member.headers, Accept: accept } });
+            expect([accept, name, time, answer.status]).toEqual([accept, name, time, status]);
+          }
+        }
+      }
+    }
+    // A rejected export is not recorded.
+    expect(await logOf(member, '?action=audit.exported')).toHaveLength(2 * extremeTimes.length);
   });
 
   test('is exported as CSV by the API and by the website, and the export is recorded', async () => {

@@ -250,6 +250,11 @@ export async function testEventStreams(crm: Crm, backend: EventBackend): Promise
       // No event was dropped yet, so the stream begins with the first one.
       const all = await follow({ query: '?since=2026-01-01' });
       expect((await all.received(1)).map(nameOf)[0]).toBe('First');
+      for (const query of ['?since=0000-01-01T00:00:00Z', '?since=0000-01-01T00:00:00%2B01:00']) {
+        const oldest = await follow({ query });
+        expect((await oldest.received(1)).map(nameOf)[0]).toBe('First');
+      }
+      await follow({ query: '?since=9999-12-31T23:59:59-01:00' });
       const future = await follow({ query: '?since=2999-01-01T00:00:00Z' });
       await create('From now');
       expect((await future.received(1)).map(nameOf)).toEqual(['From now']);
@@ -258,6 +263,7 @@ export async function testEventStreams(crm: Crm, backend: EventBackend): Promise
     test.each([
       ['?since=yesterday', '', { parameter: 'since' }],
       ['?since=2026-99-99', '', { parameter: 'since' }],
+      ['?since=2016-12-31T23:59:60Z', '', { parameter: 'since' }],
       ['', 'x', { header: 'Last-Event-ID' }],
       ['', '1', { header: 'Last-Event-ID' }],
       ['?type=lead.deleted', '', { parameter: 'type' }],

@@ -240,6 +240,12 @@ describe('credentials', () => {
     expect(listed.slice(0, 2)).toEqual([expect.objectContaining(limits), expect.objectContaining(limits)]);
   });
 
+  test('have an API key that expires at the end of the year 9999 if it is requested to expire later', async () => {
+    const { visitor } = await signInAs(service, await fixture.createWorkspace(), 'owner');
+    const { record } = await createKey(visitor, { name: 'x', expiresAt: '9999-12-31T23:59:59-01:00' });
+    expect(record).toMatchObject({ state: 'active', expiresAt: '9999-12-31T23:59:59.999Z' });
+  });
+
   test.for([
     [{ name: '' }, '#/name'],
     [{ name: ' \t' }, '#/name'],
@@ -265,6 +271,9 @@ describe('credentials', () => {
       '#/allowedNetworks',
     ],
     [{ name: 'x', expiresAt: 'tomorrow' }, '#/expiresAt'],
+    [{ name: 'x', expiresAt: '2016-12-31T23:59:60Z' }, '#/expiresAt'],
+    [{ name: 'x', expiresAt: '2100-01-31T09:30:00+01' }, '#/expiresAt'],
+    [{ name: 'x', expiresAt: '0000-01-01T00:00:00Z' }, '#/expiresAt'],
     [{ name: 'x', userId: randomUUID() }, '#/userId'],
   ] as const)(
     'are not created from an API key request %j, which is rejected with 400 at %s',

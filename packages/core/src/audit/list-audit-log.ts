@@ -1,5 +1,6 @@
 import { toRecord } from '../csv/index.ts';
 import { pageLimit } from '../paging.ts';
+import { parseTime } from '../parse-time.ts';
 import { readTimePage } from '../time-page.ts';
 import type { AuditEntryView, AuditQuery } from './audit.schema.ts';
 import type { AuditPosition, AuditSelection, AuditStore, ListedAuditEntry } from './audit-log.ts';
@@ -10,7 +11,7 @@ type Filters = Omit<AuditQuery, 'limit' | 'cursor'>;
  * Lists the audit log of a workspace, newest first.
  *
  * @returns the page, and the cursor of the next page if there is one.
- * @throws LeadsError `invalid_cursor`
+ * @throws LeadsError `invalid_cursor`; `invalid_input` as {@link parseTime}
  */
 export async function listAuditLog(
   store: AuditStore,
@@ -39,13 +40,23 @@ const columns = [
   'targetId',
 ] as const satisfies (keyof AuditEntryView)[];
 
-/** Yields all matching entries as CSV (RFC 4180), newest first. The details are JSON. */
-export async function* exportAuditLog(
+/**
+ * Returns all matching entries as CSV (RFC 4180), newest first. The details are JSON.
+ *
+ * @throws LeadsError `invalid_input` immediately, as {@link parseTime}.
+ */
+export function exportAuditLog(
   store: AuditStore,
   workspaceId: string,
   filters: Filters,
 ): AsyncGenerator<string, void, undefined> {
-  const selection = selectionOf(workspaceId, filters);
+  return pieces(store, selectionOf(workspaceId, filters));
+}
+
+async function* pieces(
+  store: AuditStore,
+  selection: AuditSelection,
+): AsyncGenerator<string, void, undefined> {
   yield toRecord([...columns, 'details']);
   let after: AuditPosition | undefined;
   for (;;) {
@@ -64,8 +75,8 @@ function selectionOf(workspaceId: string, { action, actorId, from, to }: Filters
     workspaceId,
     action,
     actorId,
-    ...(from !== undefined && { from: new Date(from) }),
-    ...(to !== undefined && { to: new Date(to) }),
+    ...(from !== undefined && { from: parseTime(from, { at: 'query', path: 'from' }) }),
+    ...(to !== undefined && { to: parseTime(to, { at: 'query', path: 'to' }) }),
   };
 }
 

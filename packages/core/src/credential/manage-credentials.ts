@@ -1,5 +1,6 @@
 import type { CampaignStore } from '../campaign/campaign-store.ts';
 import { LeadsError } from '../errors.ts';
+import { parseTime } from '../parse-time.ts';
 import type { AccessTokenCodec } from './access-token.ts';
 import type { AccessTokenView, ApiKeyView, NewAccessToken, NewApiKey } from './credential.schema.ts';
 import { credentialState } from './credential-state.ts';
@@ -65,8 +66,8 @@ export async function listOwnApiKeys(store: CredentialStore, member: MemberRef):
  * Creates an API key for the member.
  *
  * @returns the key itself, which is not stored, and its record.
- * @throws LeadsError `campaign_unavailable`; `invalid_input` if `expiresAt` is in the past, if a network is malformed, or
- *   for origins without the scope `intake` or with networks.
+ * @throws LeadsError `campaign_unavailable`; `invalid_input` if `expiresAt` is in the past, if a network is malformed, for
+ *   origins without the scope `intake` or with networks, or as {@link parseTime}.
  */
 export async function createOwnApiKey(
   { credentials, campaigns }: { credentials: CredentialStore; campaigns: CampaignStore },
@@ -90,7 +91,9 @@ export async function createOwnApiKey(
       fields: [{ at: 'body', path: '/allowedNetworks', reason: 'is not allowed with allowedOrigins' }],
     });
   }
-  if (expiresAt !== undefined && Date.parse(expiresAt) <= Date.now()) {
+  const expiry =
+    expiresAt === undefined ? undefined : parseTime(expiresAt, { at: 'body', path: '/expiresAt' });
+  if (expiry !== undefined && expiry.getTime() <= Date.now()) {
     throw new LeadsError('invalid_input', {
       fields: [{ at: 'body', path: '/expiresAt', reason: 'must be in the future' }],
     });
@@ -111,7 +114,7 @@ export async function createOwnApiKey(
     scope: typeof scope === 'string' ? scope : singleScopes.filter((single) => scope.includes(single)),
     allowedOrigins: [...new Set(allowedOrigins.map(originOf))],
     allowedNetworks: [...new Set(allowedNetworks.map(networkOf))],
-    ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt) }),
+    ...(expiry !== undefined && { expiresAt: expiry }),
     ...(campaign !== undefined && { defaultCampaignId: campaign.id }),
   });
   return { apiKey, record: viewApiKey(record) };

@@ -3,6 +3,7 @@ import { LeadsError } from '../errors.ts';
 import type { LeadEvent } from '../event/lead-event.schema.ts';
 import { findLead } from '../lead/get-lead.ts';
 import type { LeadStore } from '../lead/lead-store.ts';
+import { parseTime } from '../parse-time.ts';
 import { readTimePage } from '../time-page.ts';
 import type { DeliveryQuery, DeliveryView, LeadDeliveryQuery } from './delivery.schema.ts';
 import type { DeliveryStore } from './delivery-store.ts';
@@ -18,7 +19,7 @@ interface DeliveryPage {
 /**
  * Lists the deliveries of a webhook or a postback, newest first.
  *
- * @throws LeadsError `not_found`, `invalid_cursor`
+ * @throws LeadsError `not_found`, `invalid_cursor`; `invalid_input` as {@link parseTime}
  */
 export async function listDeliveries(
   deliveries: Pick<DeliveryStore, 'findEndpoint' | 'list'>,
@@ -34,7 +35,7 @@ export async function listDeliveries(
 /**
  * Lists the deliveries of a lead to the webhooks and postbacks that the principal can see, newest first.
  *
- * @throws LeadsError `not_found` for a lead that the principal cannot see; `invalid_cursor`
+ * @throws LeadsError `not_found` for a lead that the principal cannot see; `invalid_cursor`; `invalid_input` as {@link parseTime}
  */
 export async function listLeadDeliveries(
   { leads, deliveries }: { leads: LeadStore; deliveries: Pick<DeliveryStore, 'list'> },
@@ -57,8 +58,8 @@ async function pageOf(
     state,
     leadId,
     statusCode: statusCode === undefined ? undefined : Number(statusCode),
-    from: from === undefined ? undefined : new Date(from),
-    to: to === undefined ? undefined : new Date(to),
+    from: from === undefined ? undefined : parseTime(from, { at: 'query', path: 'from' }),
+    to: to === undefined ? undefined : parseTime(to, { at: 'query', path: 'to' }),
   };
   const { entries, ...page } = await readTimePage(
     { limit, cursor },

@@ -1,4 +1,5 @@
 import { LeadsError } from '../errors.ts';
+import { parseTime } from '../parse-time.ts';
 import type { DeliveryView, Recovery } from './delivery.schema.ts';
 import { requireEnabledEndpoint, toDeliveryView } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
@@ -42,7 +43,8 @@ export async function resendDelivery(
  * Sends the failed and skipped deliveries of a time range again.
  *
  * @returns their number.
- * @throws LeadsError `not_found`; `conflict` if the webhook or the postback is disabled.
+ * @throws LeadsError `not_found`; `conflict` if the webhook or the postback is disabled; `invalid_input` as
+ *   {@link parseTime}.
  */
 export async function recoverDeliveries(
   deliveries: Pick<DeliveryStore, 'findEndpoint' | 'recover'>,
@@ -52,7 +54,10 @@ export async function recoverDeliveries(
   { since, until }: Recovery,
 ): Promise<number> {
   await requireEnabledEndpoint(deliveries, member, kind, id);
-  const range = { since: new Date(since), until: until === undefined ? new Date() : new Date(until) };
+  const range = {
+    since: parseTime(since, { at: 'body', path: '/since' }),
+    until: until === undefined ? new Date() : parseTime(until, { at: 'body', path: '/until' }),
+  };
   for (let total = 0; ; ) {
     const count = await deliveries.recover(member.workspaceId, id, range, batchSize);
     total += count;

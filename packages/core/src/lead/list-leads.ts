@@ -1,6 +1,7 @@
 import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import { pageLimit } from '../paging.ts';
+import { parseTime } from '../parse-time.ts';
 import { uuidPattern } from '../uuid.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { LeadFilterQuery, LeadQuery } from './lead.schema.ts';
@@ -162,16 +163,7 @@ function toTime(
   path: 'createdFrom' | 'createdTo' | 'updatedSince',
 ): Date | undefined {
   const text = query[path];
-  if (text === undefined) return undefined;
-  const timeMs = Date.parse(text);
-  // A leap second is valid by its format, but Date cannot represent it.
-  if (Number.isNaN(timeMs)) {
-    throw new LeadsError('invalid_input', {
-      fields: [{ at: 'query', path, reason: 'must be a valid time, without a leap second' }],
-    });
-  }
-  // There are no leads before 1970 and after 9999. Postgres cannot read the years 0 and 10000 as they are written.
-  return new Date(Math.min(Math.max(0, timeMs), Date.UTC(10_000, 0, 1) - 1));
+  return text === undefined ? undefined : parseTime(text, { at: 'query', path });
 }
 
 function toOrder(query: LeadFilterQuery, scope: LeadScope): LeadOrder {

@@ -55,6 +55,12 @@ export const unstorableText: fc.Arbitrary<string> = fc
   // A space keeps the neighbors from completing the surrogate pair.
   .map(([before, broken, after]) => `${before.slice(0, 20)} ${broken} ${after.slice(0, 20)}`);
 
+/** Times that are valid by their format and that `Date` cannot represent: a leap second, and an offset without minutes. */
+export const unrepresentableTimes = ['2016-12-31T23:59:60Z', '2026-01-31T09:30:00+01'] as const;
+
+/** Times of the years 0 and 10000 in UTC, which Postgres cannot read as `Date` writes them. */
+export const extremeTimes = ['0000-01-01T00:00:00Z', '9999-12-31T23:59:59-01:00'] as const;
+
 export const anyText = fc.oneof({ arbitrary: storableText, weight: 4 }, unstorableText);
 
 export const goodEmail: fc.Arbitrary<string> = fc

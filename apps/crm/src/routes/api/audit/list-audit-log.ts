@@ -83,10 +83,11 @@ export async function sendAuditLog(
     });
   }
   const { workspaceId } = request.principal;
+  const file = exportAuditLog(auditStore, workspaceId, query);
   await recordAction(auditOrigin(request), { action: 'audit.exported', scope: { workspaceId } });
   const date = new Date().toISOString().slice(0, 10);
   return reply
     .type(csvType)
     .header('content-disposition', `attachment; filename="audit-${date}.csv"`)
-    .send(Readable.from(exportAuditLog(auditStore, workspaceId, query), { objectMode: false }));
+    .send(Readable.from(file, { objectMode: false }));
 }

@@ -11,6 +11,7 @@ import {
   shownEvent,
 } from '@leads/core/event';
 import { visibleTo } from '@leads/core/lead';
+import { parseTime } from '@leads/core/parse-time';
 import type { Server } from '@leads/http/server/create-server';
 import { commonErrors, errorBody, errorResponses } from '@leads/http/server/errors';
 import { verifyApiKeyAndToken } from '@leads/http/server/guards';
@@ -144,11 +145,10 @@ function startOf(lastEventId: string | undefined, since: string | undefined): Ev
   }
   if (since === undefined) return 'now';
   if (isEventId(since)) return { after: since };
-  const time = new Date(since);
-  if (!/^\d{4}-\d\d-\d\d/.test(since) || Number.isNaN(time.getTime())) {
+  if (!/^\d{4}-\d\d-\d\d/.test(since)) {
     throw malformed('query', 'since', 'must be a time (ISO 8601), or the id of an event');
   }
-  return { since: time };
+  return { since: parseTime(since, { at: 'query', path: 'since' }) };
 }
 
 function malformed(at: 'header' | 'query', path: string, reason: string): LeadsError {
