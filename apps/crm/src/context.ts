@@ -384,7 +384,9 @@ export async function createContext(
       },
     ),
   );
-  const payments = createPaymentStore(database);
+  const primaryPayments = createPaymentStore(database);
+  const payments = reads === undefined ? primaryPayments : reads.payments(primaryPayments);
+  const notes = createLeadNoteStore(database);
   const paymentRunner = resources.use(
     new PaymentRunner(payments, (err, paymentId) =>
       log.warn({ err, paymentId }, 'A payment made no progress; retrying'),
@@ -444,7 +446,7 @@ export async function createContext(
     leadBatcher,
     metrics,
     attention: createAttentionStore(database),
-    notes: createLeadNoteStore(database),
+    notes: reads === undefined ? notes : reads.notes(notes),
     overview: fairOverview(reads === undefined ? overview : reads.overview(overview), costlyReads),
     rateLimits: {
       secretKeys: createRateLimit(config.CRM_KEY_REQUESTS_PER_MINUTE),

@@ -5,16 +5,24 @@ import {
   Replica,
   readLeadsFrom,
   readOverviewFrom,
+  recordNotes,
+  recordPayments,
 } from '@leads/core/db';
-import type { LeadStore } from '@leads/core/lead';
+import type { LeadNoteStore, LeadStore } from '@leads/core/lead';
 import type { OverviewStore } from '@leads/core/overview';
+import type { PaymentStore } from '@leads/core/payout';
 import type { Logger } from '@leads/http/service/log';
 
-/** Stores that read from a replica while it is available and current, and else from the primary. */
+/**
+ * Stores that read from a replica while it is available and current, and else from the primary. Those of notes and payments
+ * use the primary only. After their changes, the other stores read from the primary until the replica has the changes.
+ */
 export interface ReplicaReads extends AsyncDisposable {
   readonly replica: Replica;
   leads(primary: LeadStore): LeadStore;
   overview(primary: OverviewStore): OverviewStore;
+  notes(primary: LeadNoteStore): LeadNoteStore;
+  payments(primary: PaymentStore): PaymentStore;
 }
 
 /**
@@ -43,6 +51,8 @@ export function openReplica(
     leads: (store) => readLeadsFrom(replica, { primary: store, replica: createLeadStore(database) }),
     overview: (store) =>
       readOverviewFrom(replica, { primary: store, replica: createOverviewStore(database) }),
+    notes: (store) => recordNotes(replica, store),
+    payments: (store) => recordPayments(replica, store),
     async [Symbol.asyncDispose]() {
       await replica[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();

@@ -80,9 +80,14 @@ async function insert(
   return id;
 }
 
-async function list(service: RunningService, { owner }: TestWorkspace, accept?: string): Promise<string> {
+async function list(
+  service: RunningService,
+  { owner }: TestWorkspace,
+  accept?: string,
+  query = '',
+): Promise<string> {
   const headers = { ...owner.headers, ...(accept !== undefined && { Accept: accept }) };
-  const answer = await service.send({ path, headers });
+  const answer = await service.send({ path: path + query, headers });
   expect(answer.status).toBe(200);
   return answer.text;
 }
@@ -136,6 +141,63 @@ test('the CRM reads lists and exports from the replica, and a client reads its o
       return (await lastRead()) > before;
     }, pollOptions)
     .toBe(true);
+});
+
+test('a client that adds a note or starts a payment reads its own write, and the status of each lead that the process pays', async () => {
+  const [noted, paying, paid] = [
+    await fixture.createWorkspace(),
+    await fixture.createWorkspace(),
+    await fixture.createWorkspace(),
+  ];
+  const createdAt = new Date('2026-01-15T12:00:00Z');
+  const noteId = await insert(noted, 'noted', { createdAt, updatedAt: createdAt });
+  await using service = await start(3_600);
+  for (const { id, demoCampaignId, owner } of [paying, paid]) {
+    const payout = { amount: '1', currency: 'EUR' };
+    const campaign = `/api/v1/campaigns/${demoCampaignId}`;
+    const set = await service.send({
+      method: 'PATCH',
+      path: campaign,
+      headers: owner.headers,
+      body: { payout },
+    });
+    expect([id, set.status]).toEqual([id, 200]);
+  }
+  await insert(paying, 'payable', { createdAt, status: 'Approved' });
+  const planned = await insert(paid, 'planned', { createdAt, status: 'Approved' });
+  const send = async ({ owner }: TestWorkspace, to: string, body: object) => {
+    const answer = await service.send({ method: 'POST', path: to, headers: owner.headers, body });
+    expect([answer.status, answer.text]).toEqual([200, answer.text]);
+    return answer;
+  };
+  for (const workspace of [noted, paying, paid]) {
+    await expect.poll(() => list(service, workspace), pollOptions).toContain('"id"');
+  }
+
+  await pause();
+  await send(noted, `${path}/${noteId}/notes`, { text: 'Call after six' });
+  expect(await list(service, noted, undefined, '?updatedSince=2026-01-16')).toContain('noted');
+
+  const created = await send(paying, '/api/v1/payments', {
+    userId: paying.owner.userId,
+    from: '2026-01-01',
+    to: '2026-01-31',
+    currency: 'EUR',
+    date: '2026-02-03',
+  });
+  const { id } = created.json<{ payment: { id: string } }>().payment;
+  expect(await list(service, paying, undefined, `?payment=${id}`)).toContain('payable');
+
+  // Another process starts the payment, so that only the runner of this process writes.
+  await fixture.sql(
+    `WITH added AS (
+       INSERT INTO payment (id, workspace_id, number, user_id, created_by_id, from_time, to_time, currency, date, total)
+       VALUES ($1, $2, 1, $3, $3, now(), now(), 'EUR', now(), 1) RETURNING id
+     )
+     INSERT INTO payment_lead (payment_id, lead_id, workspace_id, amount) SELECT id, $4, $2, 1 FROM added`,
+    [randomUUID(), paid.id, paid.owner.userId, planned],
+  );
+  await expect.poll(() => list(service, paid, undefined, '?status=Paid'), pollOptions).toContain('planned');
 });
 
 test('a job and an import of statuses find the leads that they change on the primary', async () => {

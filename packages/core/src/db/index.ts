@@ -21,7 +21,7 @@ export { createLeadViewerStore } from './lead-viewer-store.prisma.ts';
 export { createOverviewStore } from './overview-store.prisma.ts';
 export { createPaymentStore } from './payment-store.prisma.ts';
 export { createPayoutStore } from './payout-store.prisma.ts';
-export { Replica, readLeadsFrom, readOverviewFrom } from './replica.ts';
+export { Replica, readLeadsFrom, readOverviewFrom, recordNotes, recordPayments } from './replica.ts';
 export { createRequestLogStore } from './request-log-store.prisma.ts';
 export { createRetentionStore } from './retention-store.prisma.ts';
 export { createSealedTextStore } from './sealed-texts.prisma.ts';

@@ -181,14 +181,14 @@ export function createPaymentStore({ select, transaction }: Database): PaymentSt
           claimed = await claimIn(tx);
           if (claimed !== undefined) await changeNext(tx, claimed, limit);
         });
-        return claimed && { paymentId: claimed.id };
+        return claimed && { paymentId: claimed.id, workspaceId: claimed.workspaceId };
       } catch (error) {
         // Without the database, the failure of no payment can be stored.
         if (claimed === undefined || !(error instanceof Error)) throw error;
         const { id, workspaceId } = claimed;
         const cause = isOutage(error) ? 'unavailable' : 'rejected';
         await transaction((tx) => delay(tx, id, cause), { workspaceId });
-        return { paymentId: id, error };
+        return { paymentId: id, workspaceId, error };
       }
     },
 

@@ -1,7 +1,9 @@
 import { BackgroundLoop } from '../background/background-loop.ts';
 import { LeadsError } from '../errors.ts';
+import type { LeadNoteStore } from '../lead/lead-note-store.ts';
 import type { LeadStore } from '../lead/lead-store.ts';
 import type { OverviewStore } from '../overview/overview-store.ts';
+import type { PaymentStore } from '../payout/payment-store.ts';
 import type { Database } from './client.ts';
 import { DatabaseError } from './database-error.ts';
 import { Prisma } from './generated/client.ts';
@@ -59,8 +61,17 @@ export class Replica implements AsyncDisposable {
     return this.#isNew() && wroteAtMs < this.#levelAtMs;
   }
 
-  /** Records a write to workspaces. Call it after each write that was committed or may have been. */
-  wrote(workspaceIds: Iterable<string>): void {
+  /** Runs a write to workspaces and records it, also if it fails, because it may have been committed. */
+  async write<Result>(workspaceIds: readonly string[], work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } finally {
+      this.wrote(workspaceIds);
+    }
+  }
+
+  /** Records a write to workspaces that was committed or may have been. */
+  wrote(workspaceIds: readonly string[]): void {
     const now = performance.now();
     for (const id of workspaceIds) this.#wroteAtMs.set(id, now);
   }
@@ -152,47 +163,51 @@ export function readLeadsFrom(
 ): LeadStore {
   return {
     ...stores.primary,
-    async insert(leads) {
-      try {
-        return await stores.primary.insert(leads);
-      } finally {
-        replica.wrote(new Set(leads.map((lead) => lead.workspaceId)));
-      }
-    },
-    async change(workspaceId, changes) {
-      try {
-        return await stores.primary.change(workspaceId, changes);
-      } finally {
-        replica.wrote(new Set([workspaceId]));
-      }
-    },
-    async changeInEach(workspaces) {
-      try {
-        return await stores.primary.changeInEach(workspaces);
-      } finally {
-        replica.wrote(new Set(workspaces.map(({ workspaceId }) => workspaceId)));
-      }
-    },
-    async changeStatus(workspaceId, change) {
-      try {
-        return await stores.primary.changeStatus(workspaceId, change);
-      } finally {
-        replica.wrote(new Set([workspaceId]));
-      }
-    },
-    async changeStatusInEach(workspaces) {
-      try {
-        return await stores.primary.changeStatusInEach(workspaces);
-      } finally {
-        replica.wrote(new Set(workspaces.map(({ workspaceId }) => workspaceId)));
-      }
-    },
+    insert: (leads) =>
+      replica.write(
+        leads.map(({ workspaceId }) => workspaceId),
+        () => stores.primary.insert(leads),
+      ),
+    change: (workspaceId, changes) =>
+      replica.write([workspaceId], () => stores.primary.change(workspaceId, changes)),
+    changeInEach: (workspaces) =>
+      replica.write(
+        workspaces.map(({ workspaceId }) => workspaceId),
+        () => stores.primary.changeInEach(workspaces),
+      ),
+    changeStatus: (workspaceId, change) =>
+      replica.write([workspaceId], () => stores.primary.changeStatus(workspaceId, change)),
+    changeStatusInEach: (workspaces) =>
+      replica.write(
+        workspaces.map(({ workspaceId }) => workspaceId),
+        () => stores.primary.changeStatusInEach(workspaces),
+      ),
     list: (selection, page) =>
       replica.read(selection.scope.workspaceId, stores, (store) => store.list(selection, page)),
     scan: (selection, page) =>
       replica.read(selection.scope.workspaceId, stores, (store) => store.scan(selection, page)),
     count: (selection) =>
       replica.read(selection.scope.workspaceId, stores, (store) => store.count(selection)),
+  };
+}
+
+/** Returns a note store whose notes the replica must have before it serves their workspace. */
+export function recordNotes(replica: Replica, notes: LeadNoteStore): LeadNoteStore {
+  return { ...notes, add: (lead, note) => replica.write([lead.workspaceId], () => notes.add(lead, note)) };
+}
+
+/** Returns a payment store whose changes the replica must have before it serves their workspace. */
+export function recordPayments(replica: Replica, payments: PaymentStore): PaymentStore {
+  return {
+    ...payments,
+    create: (payment, maxLeads) =>
+      replica.write([payment.workspaceId], () => payments.create(payment, maxLeads)),
+    cancel: (payment, by) => replica.write([payment.workspaceId], () => payments.cancel(payment, by)),
+    async step(limit) {
+      const done = await payments.step(limit);
+      if (done !== undefined) replica.wrote([done.workspaceId]);
+      return done;
+    },
   };
 }
 

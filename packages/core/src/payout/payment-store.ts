@@ -32,6 +32,7 @@ interface PaymentPosition {
 /** What a step of a payment has done. */
 interface PaymentStep {
   readonly paymentId: string;
+  readonly workspaceId: string;
   /** Why it has changed nothing. The payment waits, and other payments go on. */
   readonly error?: Error;
 }
