@@ -10,6 +10,7 @@ import {
   type Tenant,
   type TestDatabase,
 } from '../../test/database.ts';
+import { LeadsError } from '../errors.ts';
 import { type FoundLead, type StoredLead, toLead } from '../lead/lead.ts';
 import { detailFields } from '../lead/lead.schema.ts';
 import type { LeadStatus } from '../lead/lead-status.ts';
@@ -482,6 +483,22 @@ describe('list', () => {
 });
 
 describe('scan and find', () => {
+  test('search the campaigns again after the search failed, also for the same export', async () => {
+    let failures = 1;
+    const failing = createLeadStore({
+      ...database,
+      select(query, options) {
+        if (/FROM campaign/.test(query.text) && failures-- > 0) throw new LeadsError('unavailable');
+        return database.select(query, options);
+      },
+    });
+    const lead = leadOf(tenant, { campaignId: tenant.otherCampaignId });
+    await store.insert([lead]);
+    const selected = selection(tenant, { filter: { search: leadSearch('extra') } });
+    await expect(failing.scan(selected, { limit: 10 })).rejects.toMatchObject({ code: 'unavailable' });
+    expect((await failing.scan(selected, { limit: 10 })).map(([id]) => id)).toEqual([lead.id]);
+  });
+
   test('return all stored fields and the code of the campaign', async () => {
     const full = leadOf(tenant, { ...optional, source: 'intake', campaignId: tenant.otherCampaignId });
     const bare = leadOf(tenant, { createdAt: new Date(0) });

@@ -109,7 +109,13 @@ export function createLeadStore({ select, selectForEach, selectTexts, transactio
     if (search === undefined) return undefined;
     const campaigns = searched.get(search) ?? searchCampaigns(scope, search);
     searched.set(search, campaigns);
-    return campaigns;
+    try {
+      return await campaigns;
+    } catch (error) {
+      // With the same error for each later page, an export would stop the reads of all workspaces from a replica.
+      searched.delete(search);
+      throw error;
+    }
   };
 
   const find = async (scope: LeadScope, ids: readonly string[]): Promise<FoundLead[]> => {
