@@ -1,3 +1,4 @@
+import { optionalSortFields, sortFields } from '@leads/core/lead/sort-fields';
 import { slugOf } from '@leads/core/workspace';
 import { InvalidArgumentError } from 'commander';
 import { describe, expect, test } from 'vitest';
@@ -12,6 +13,7 @@ import {
   parseTimeAgo,
   parseUuid,
 } from '../src/cli/runtime/arguments.ts';
+import { runLeads } from './command-line.ts';
 
 describe('parseDuration', () => {
   test.each([
@@ -156,4 +158,17 @@ describe('parseSlug', () => {
   test('agrees with slugOf, which returns undefined for a text without Latin letters', () => {
     expect(slugOf('日本')).toBeUndefined();
   });
+});
+
+test('the help of leads export names every value of --has and --sort, and everything that --search finds', async () => {
+  const { stdout } = await runLeads(['export', '--help']);
+  /** Returns the words of an option's text. */
+  const wordsOf = (option: string) => {
+    const [, text = ''] = stdout.split(new RegExp(`^ +--${option} <\\w+>`, 'm'));
+    return text.split(/^ +--/m)[0]?.match(/[\w-]+/g);
+  };
+  expect(wordsOf('has')).toEqual(expect.arrayContaining([...optionalSortFields]));
+  expect(wordsOf('sort')).toEqual(expect.arrayContaining([...sortFields]));
+  const found = ['name', 'email', 'phone', 'id', 'sub-id', 'campaign'];
+  expect(wordsOf('search')).toEqual(expect.arrayContaining(found));
 });

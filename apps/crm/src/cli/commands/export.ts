@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ExportFormat, LeadFilterQuery } from '@leads/core/lead';
+import { optionalSortFields, sortFields } from '@leads/core/lead/sort-fields';
 import { type Command, Option } from 'commander';
 import { CliError, describeInvalidInput } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
@@ -49,13 +50,10 @@ const filterFlags = {
   callbackDue: ['--callback-due', 'only leads whose time to call back has come'],
   q: [
     '--search <text>',
-    'only leads that match: words of a name or email address, part of a phone number, or an id',
+    'only leads that match: words of a name or email address, part of a phone number, an id, a sub-id, or the code or name of a campaign',
   ],
-  has: ['--has <field>', 'only leads with a value in this field: country or callbackAt'],
-  sort: [
-    '--sort <order>',
-    'createdAt, updatedAt, status, source, country or callbackAt; with - for descending (default: newest first)',
-  ],
+  has: ['--has <field>', `only leads with a value in this field: ${optionalSortFields.join(', ')}`],
+  sort: ['--sort <order>', `one of ${sortFields.join(', ')}; with - for descending (default: newest first)`],
 } as const satisfies Record<keyof LeadFilterQuery, readonly [string, string]>;
 
 /** The paths of standard output. */
