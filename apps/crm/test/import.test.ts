@@ -311,6 +311,30 @@ describe('lines', () => {
     expect(answer.rejections.at(-1)?.line).toBe(1001);
   });
 
+  test('are rejected if their kept cells exceed 64 KiB together, and cells of skipped columns do not count', async () => {
+    const { id, owner } = await fixture.createWorkspace();
+    const half = 32 * 1024;
+    const line = (name: string, address: number, unknown: number, skipped = 0) =>
+      `DEMO,${name},1,${'é'.repeat(address / 2)},"{""a"":1}",${'x'.repeat(unknown)},${'y'.repeat(skipped)}\n`;
+    const around = Buffer.byteLength('DEMOA1{"a":1}');
+    const file = [
+      `${header},address,extra,unknown,skipped\n`,
+      line('A', half, half - around),
+      line('B', half, half - around + 1),
+      line('C', half, 0, 2 * half),
+    ].join('');
+    expect(await importFile(owner, file, { query: '?ignore=skipped' })).toEqual(
+      report({
+        accepted: 2,
+        rejected: 1,
+        extraLeftOut: 1,
+        ignoredColumns: ['skipped'],
+        rejections: [{ line: 3, reason: 'The line has cells of more than 64 KiB together' }],
+      }),
+    );
+    expect(await names(id)).toEqual(['A', 'C']);
+  });
+
   test('have the limits of a single create for unknown fields', async () => {
     const { id, owner } = await fixture.createWorkspace();
     const more = Array.from({ length: 40 }, (_, i) => `f${i}`);

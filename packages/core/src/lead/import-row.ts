@@ -6,6 +6,8 @@ import { foldName, serviceFieldNames } from './lead-fields.ts';
 
 /** The limits of a batch of an import. With more than 500 lines, a batch is no faster and delays other requests for longer. */
 export const batchLimits = { lines: 500, characters: 1024 * 1024 } as const;
+/** The limit of the values of one lead, in bytes. The body of a single create has the same limit. */
+const maxLeadBytes = 64 * 1024;
 
 /** A record that was not stored. */
 export interface ImportRejection {
@@ -140,9 +142,11 @@ export function readRow(
 
   const fields: [string, string][] = [];
   const members: [string, unknown][] = [];
+  let bytes = 0;
   for (const [i, column] of columns.entries()) {
     const text = fromCell(cells[i] ?? '');
     if (text === '') continue;
+    if (column.to !== 'service' && column.to !== 'ignored') bytes += Buffer.byteLength(text);
     switch (column.to) {
       case 'service':
       case 'ignored':
@@ -164,6 +168,9 @@ export function readRow(
         return { rejection: { line, reason } };
       }
     }
+  }
+  if (bytes > maxLeadBytes) {
+    return { rejection: { line, reason: 'The line has cells of more than 64 KiB together' } };
   }
   const body = Object.fromEntries(fields);
   if (campaignCode !== undefined) body['campaignCode'] ??= campaignCode;

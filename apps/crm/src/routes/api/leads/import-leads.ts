@@ -11,7 +11,7 @@ import type { CrmContext } from '../../../context.ts';
 
 const Csv = Type.String({
   description:
-    'CSV (RFC 4180) in UTF-8, of any length: a header line, then one lead in each line. A cell has up to 64 KiB. The separator is a comma, a semicolon or a tab.',
+    'CSV (RFC 4180) in UTF-8, of any length: a header line, then one lead in each line. The cells of a line have up to 64 KiB together, without those of skipped columns. The separator is a comma, a semicolon or a tab.',
   examples: [
     'campaignCode,name,phone,email,Utm Source\r\nDEMO,Ada Lovelace,+44 20 7946 0958,ada@example.io,newsletter\r\n',
   ],
