@@ -13,6 +13,7 @@ import { Value } from 'typebox/value';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createAccessTokenCodec } from '../src/access-token-codec.ts';
 import { startCrmService } from './crm.ts';
+import { openEvents } from './event-client.ts';
 import { leadsApi } from './leads-api.ts';
 
 const binary = await findNatsServer();
@@ -225,6 +226,54 @@ describe('events', () => {
     const events = await publishedEvents(nats);
     expect(new Set(events.map(({ subject }) => subject))).toEqual(new Set(many.map(({ id }) => id)));
     expect(events).toHaveLength(many.length);
+  });
+
+  test('that exceed the largest message of NATS are published with cut texts, and later events follow', async () => {
+    const { owner } = workspace;
+    const long = '\\'.repeat(64 * 1024);
+    const texts = { address: long, city: long, street: long, zipcode: long, state: long, description: long };
+    const large = workspace.lead(owner, {
+      ...texts,
+      name: `x${'😀'.repeat(32 * 1024)}`,
+      region: long,
+      website: long,
+      extra: JSON.stringify({ a: long.slice(0, 1024) }),
+    });
+    const small = workspace.lead(owner);
+    await fixture.leads.insert([large]);
+    const nats = await broker();
+    const service = await crm({ NATS_URL: nats.url });
+    await expect.poll(() => publishedEvents(nats), soon).toHaveLength(1);
+    const edited = await leadsApi(service).edit(owner, large.id, { region: 'y'.repeat(1024), extra2: 'z' });
+    expect(edited.status).toBe(200);
+    await fixture.leads.insert([small]);
+    await expect.poll(countUnpublished, soon).toBe(0);
+
+    const events = await publishedEvents(nats);
+    expect(events.map(({ id }) => id)).toEqual([`${large.id}.1`, `${large.id}.2`, `${small.id}.1`]);
+    for (const event of events) expect(Value.Errors(LeadEvent, event)).toEqual([]);
+    const cut = long.slice(0, 256);
+    const cutLead = {
+      ...Object.fromEntries(Object.keys(texts).map((field) => [field, cut])),
+      id: large.id,
+      name: `x${'😀'.repeat(127)}\ufffd`,
+      phone: large.phone,
+      website: cut,
+      extra: {},
+    };
+    expect(events.map(({ data }) => data)).toMatchObject([
+      { truncated: true, lead: { ...cutLead, region: cut }, change: { type: 'created', to: 'OnHold' } },
+      {
+        truncated: true,
+        lead: { ...cutLead, region: 'y'.repeat(256) },
+        change: { type: 'updated', fields: { region: { from: cut, to: 'y'.repeat(256) }, extra: {} } },
+      },
+      { lead: { id: small.id, name: small.name } },
+    ]);
+    expect(events[2]?.data).not.toHaveProperty('truncated');
+    const stream = await openEvents(service.port, owner.headers, '?since=2026-01-01T00:00:00Z');
+    onTestFinished(() => stream.close());
+    expect(await stream.received(3)).toEqual(events);
   });
 
   test('are kept in the log for their retention if NATS_URL is not set', async () => {

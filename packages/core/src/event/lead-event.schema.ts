@@ -18,6 +18,9 @@ export const LeadEventType = Type.Enum(Object.values(eventTypes), {
 
 export const typeOfChange = ({ type }: LeadHistoryEntry): LeadEventType => eventTypes[type];
 
+/** The length to which the texts of a truncated event are cut, in UTF-16 code units. */
+export const truncatedTextLength = 256;
+
 /** An event about a lead: a CloudEvent 1.0 in its JSON format (CloudEvents, JSON event format 1.0.2). */
 export const LeadEvent = Type.Object(
   {
@@ -52,7 +55,15 @@ export const LeadEvent = Type.Object(
       }),
     ),
     data: Type.Object(
-      { lead: LeadDetail, change: LeadHistoryEntry },
+      {
+        lead: LeadDetail,
+        change: LeadHistoryEntry,
+        truncated: Type.Optional(
+          Type.Literal(true, {
+            description: `Present if the event exceeds the largest message of NATS. All texts are then cut to ${truncatedTextLength} characters, and \`extra\` is empty. Read the lead and its history by the id of the lead.`,
+          }),
+        ),
+      },
       { additionalProperties: false, description: 'The lead after the change, and the change.' },
     ),
   },

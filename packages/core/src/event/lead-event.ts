@@ -65,5 +65,5 @@ function leadAt(lead: FoundLead, changes: readonly LeadChange[], version: number
 /** Returns an event without the fields that a viewer does not see; undefined if nothing of its change remains. */
 export function shownEvent(event: LeadEvent, viewer: Pick<Viewer, 'role'>): LeadEvent | undefined {
   const change = shownChange(event.data.change, viewer);
-  return change && { ...event, data: { lead: shownLead(event.data.lead, viewer), change } };
+  return change && { ...event, data: { ...event.data, lead: shownLead(event.data.lead, viewer), change } };
 }

@@ -28,6 +28,10 @@ const pingMs = 5_000;
 /** The timeout of an acknowledgment by JetStream, in milliseconds. */
 const ackTimeoutMs = 2_000;
 const broadcastTimeoutMs = 1_000;
+/** The default limit of nats-server for a message with its headers: 1 MiB. */
+export const defaultMaxMessageBytes = 1024 * 1024;
+/** The part of that limit that is left for the headers. */
+export const headersRoom = 1024;
 
 /**
  * A connection to NATS that reconnects by itself, without a time limit. The broker may also be down at the start.
@@ -65,6 +69,11 @@ export class Broker implements AsyncDisposable {
   /** The version of the connected server: `2.10.4`. */
   get serverVersion(): string | undefined {
     return this.#connection?.info?.version;
+  }
+
+  /** The largest payload that the connected server accepts in a message with headers, in bytes. */
+  get maxPayloadBytes(): number {
+    return (this.#connection?.info?.max_payload ?? defaultMaxMessageBytes) - headersRoom;
   }
 
   /** @throws LeadsError `unavailable` */

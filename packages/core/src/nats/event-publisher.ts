@@ -1,6 +1,6 @@
 import { type JetStreamManager, nanos, RetentionPolicy } from 'nats';
 import { LeadsError } from '../errors.ts';
-import type { LeadEvent } from '../event/lead-event.schema.ts';
+import { type LeadEvent, truncatedTextLength } from '../event/lead-event.schema.ts';
 import { eventSubject } from '../event/lead-event.ts';
 import type { Broker } from './broker.ts';
 import { ensureStream } from './ensure-stream.ts';
@@ -42,7 +42,8 @@ export class EventPublisher {
   }
 
   /**
-   * Publishes events concurrently. Events of the same lead keep their order.
+   * Publishes events concurrently. Events of the same lead keep their order. An event that exceeds the largest message of
+   * the server is truncated, because it would otherwise prevent the publishing of all later events.
    *
    * @throws LeadsError `unavailable`. Some events may be published nevertheless.
    */
@@ -50,7 +51,10 @@ export class EventPublisher {
     try {
       if (!this.#isStreamReady) await this.#prepare();
       this.#isStreamReady = true;
-      await processInOrder(events, (batch) => this.#broker.publish(batch.map(toMessage)));
+      const { maxPayloadBytes } = this.#broker;
+      await processInOrder(events, (batch) =>
+        this.#broker.publish(batch.map((event) => toMessage(event, maxPayloadBytes))),
+      );
     } catch (error) {
       // The stream may have been deleted.
       this.#isStreamReady = false;
@@ -101,8 +105,18 @@ export async function processInOrder<Event extends { readonly subject: string }>
   if (batch.length > 0) await work(batch);
 }
 
-function toMessage(event: LeadEvent): StreamMessage {
+function toMessage(event: LeadEvent, maxBytes: number): StreamMessage {
   const { id, source, type, traceparent } = event;
   const workspaceId = source.slice(source.lastIndexOf('/') + 1);
-  return { subject: eventSubject(workspaceId, type), payload: JSON.stringify(event), id, traceparent };
+  const whole = JSON.stringify(event);
+  const payload = Buffer.byteLength(whole) > maxBytes ? truncatedJson(event) : whole;
+  return { subject: eventSubject(workspaceId, type), payload, id, traceparent };
+}
+
+/** Returns the JSON of an event of any size in at most 100 KiB. */
+function truncatedJson(event: LeadEvent): string {
+  return JSON.stringify({ ...event, data: { ...event.data, truncated: true } }, (key, value: unknown) => {
+    if (key === 'extra') return {};
+    return typeof value === 'string' ? value.slice(0, truncatedTextLength).toWellFormed() : value;
+  });
 }

@@ -11,7 +11,7 @@ import {
 import { LeadsError } from '../errors.ts';
 import { fromLeadJson, type LeadJson, toLeadJson } from '../lead/lead-json.ts';
 import type { LeadToInsert } from '../lead/lead-store.ts';
-import type { Broker } from './broker.ts';
+import { type Broker, defaultMaxMessageBytes, headersRoom } from './broker.ts';
 import { ensureStream } from './ensure-stream.ts';
 
 /** Settings of the stream that buffers leads. */
@@ -67,9 +67,6 @@ const standstillMs = 25_000;
 const standstillCheckMs = 5_000;
 const minRedeliveryMs = 500;
 const maxRedeliveryMs = 10_000;
-/** The default limit of nats-server for a message with its headers: 1 MiB. */
-const largestMessage = 1024 * 1024;
-const headersRoom = 1024;
 /**
  * The size of each message in the stream is a multiple of this, in bytes. nats-server before 2.10.5 ignores its own
  * overhead when it checks for room. If only the overhead does not fit, it drops the oldest message.
@@ -116,9 +113,9 @@ export class LeadBuffer {
    */
   async put(leads: readonly LeadToInsert[]): Promise<void> {
     await this.#attempt(async () => {
-      const { connection, jetStream } = this.#broker;
+      const { jetStream, maxPayloadBytes } = this.#broker;
       await this.#getReady();
-      const maxBytes = Math.min(connection.info?.max_payload ?? largestMessage, largestMessage) - headersRoom;
+      const maxBytes = Math.min(maxPayloadBytes, defaultMaxMessageBytes - headersRoom);
       const { name } = this.#stream;
       await Promise.all(
         toPayloads(leads, maxBytes).map((payload) => publishBuffered(jetStream, payload, name, ackTimeoutMs)),
@@ -187,7 +184,8 @@ export class LeadBuffer {
   async checkRoom(): Promise<void> {
     const { maxBytes } = this.#stream;
     const { bytes } = await this.waiting();
-    if (bytes + Math.min(largestMessage, maxBytes / 10) > maxBytes) throw new LeadsError('unavailable');
+    if (bytes + Math.min(defaultMaxMessageBytes, maxBytes / 10) > maxBytes)
+      throw new LeadsError('unavailable');
   }
 
   /** @throws LeadsError `unavailable` */
