@@ -6,7 +6,7 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import type { StoredLead } from '../src/lead/lead.ts';
 import type { Lead } from '../src/lead/lead.schema.ts';
-import type { LeadChange, LeadPage, LeadSelection } from '../src/lead/lead-store.ts';
+import type { LeadChange, LeadPage, LeadSelection, LeadStore } from '../src/lead/lead-store.ts';
 import { newId } from '../src/uuid.ts';
 
 /** The Postgres server of a test run. Vitest's global setup starts it. */
@@ -169,6 +169,23 @@ export function changeOf(
     lead: { ...lead, status: status.to, version, ...changed },
     change: { version, userId: lead.userId, status, fields, createdAt: new Date(), ...change },
   };
+}
+
+/** The description in each version of a lead of {@link storeEdits}, of 60,000 characters. */
+export const longDescription = (version: number): string => String(version).padEnd(60_000, 'x');
+
+/** Stores edits of a lead up to a version. Each changes its {@link longDescription}. */
+export async function storeEdits(store: LeadStore, lead: StoredLead, lastVersion: number): Promise<void> {
+  let current = lead;
+  while (current.version < lastVersion) {
+    const to = longDescription(current.version + 1);
+    const change = changeOf(current, {
+      lead: { status: 'OnHold', description: to },
+      change: { status: undefined, fields: { description: { from: current.description, to } } },
+    });
+    await store.change(lead.workspaceId, [change]);
+    current = change.lead;
+  }
 }
 
 /** Selects all leads of a tenant, newest first. */

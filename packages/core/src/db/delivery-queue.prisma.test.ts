@@ -6,12 +6,16 @@ import {
   createTestDatabase,
   databaseOptions,
   leadOf,
+  longDescription,
+  storeEdits,
   type Tenant,
   type TestDatabase,
 } from '../../test/database.ts';
+import { countReads } from '../../test/count-reads.ts';
 import type { AttemptOutcome, ClaimedDelivery, ClaimedPostback } from '../delivery/delivery-queue.ts';
 import { planPostback } from '../delivery/plan-postback.ts';
 import type { StoredLead } from '../lead/lead.ts';
+import type { LeadChange } from '../lead/lead-store.ts';
 import { newId } from '../uuid.ts';
 import { type Database, openDatabase } from './client.ts';
 import { createDeliveryNotices } from './delivery-notices.prisma.ts';
@@ -442,4 +446,63 @@ describe('notices', () => {
     expect(await isCurrent(setRole('publisher'), setRole('owner'))).toBe(false);
     expect(await isCurrent(setConfirmed(false), setConfirmed(true))).toBe(false);
   });
+});
+
+test('the events of deliveries are read without the text of the changes between them', async () => {
+  const lead = leadOf(tenant, { description: longDescription(1) });
+  await leads().insert([lead]);
+  await storeEdits(leads(), lead, 12);
+  const counted = countReads(opened);
+  const versions = [1, 12];
+  const eventOf = await createDeliveryQueue(counted.database).readEvents(
+    tenant.workspaceId,
+    versions.map((version) => ({ leadId: lead.id, version })),
+  );
+  expect(versions.map((version) => eventOf(lead.id, version)?.data.lead.description)).toEqual(
+    versions.map(longDescription),
+  );
+  expect(counted.takeBytes()).toBeLessThan(400_000);
+});
+
+test('an event is the same whichever other versions of its lead are read with it', async () => {
+  let lead = leadOf(tenant, { city: 'Paris', extra: '{"a":1}' });
+  await leads().insert([lead]);
+  const steps: [lead: Partial<StoredLead>, change: Partial<LeadChange>][] = [
+    [{ city: 'Rome' }, { fields: { city: { from: 'Paris', to: 'Rome' } } }],
+    [{ status: 'Approved' }, { status: { from: 'OnHold', to: 'Approved' } }],
+    [
+      { city: undefined, extra: '{"b":2}' },
+      { fields: { city: { from: 'Rome' }, extra: { from: { a: 1 } } } },
+    ],
+    [{ status: 'Trashed' }, { status: { from: 'Approved', to: 'Trashed' }, reason: 'No answer' }],
+    [{ city: 'Oslo' }, { fields: { city: { to: 'Oslo' } } }],
+  ];
+  for (const [after, change] of steps) {
+    const next = changeOf(lead, {
+      lead: { status: lead.status, ...after },
+      change: { status: undefined, fields: undefined, ...change },
+    });
+    await leads().change(tenant.workspaceId, [next]);
+    lead = next.lead;
+  }
+  const all = [1, 2, 3, 4, 5, 6];
+  const read = async (versions: readonly number[]) => {
+    const refs = versions.map((version) => ({ leadId: lead.id, version }));
+    const eventOf = await queue().readEvents(tenant.workspaceId, refs);
+    return versions.map((version) => eventOf(lead.id, version));
+  };
+  const events = await read(all);
+  expect(events.map((event) => event && [event.data.lead.status, event.data.lead.city])).toEqual([
+    ['OnHold', 'Paris'],
+    ['OnHold', 'Rome'],
+    ['Approved', 'Rome'],
+    ['Approved', undefined],
+    ['Trashed', undefined],
+    ['Trashed', 'Oslo'],
+  ]);
+  for (const first of all) {
+    for (const second of all) {
+      expect(await read([first, second])).toEqual([events[first - 1], events[second - 1]]);
+    }
+  }
 });

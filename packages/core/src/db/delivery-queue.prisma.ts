@@ -8,7 +8,7 @@ import { newId } from '../uuid.ts';
 import type { Database } from './client.ts';
 import { hasIncident } from './delivery-endpoints.ts';
 import { Prisma } from './generated/client.ts';
-import { eventsFrom } from './lead-events.ts';
+import { changesOfEvents, eventsFrom } from './lead-events.ts';
 import { overtakes } from './delivery-store.prisma.ts';
 import { changeColumnsWithAliases, everyColumn } from './lead-store.prisma.ts';
 import { withoutNulls } from './without-nulls.ts';
@@ -120,16 +120,12 @@ export function createDeliveryQueue({ select }: Database): DeliveryQueue {
           SELECT ${everyColumn} FROM lead WHERE id = ANY(${ids}::uuid[]) AND workspace_id = ${workspaceId}::uuid`,
         { name: 'leads_of_deliveries', workspaceId },
       );
-      const changed = leads.filter(({ version }) => (version as number) > 1).map(({ id }) => id);
-      const changes =
-        changed.length === 0
-          ? []
-          : await select<Record<string, unknown>>(
-              Prisma.sql`
-                SELECT lead_id AS "leadId", ${changeColumnsWithAliases} FROM lead_change
-                WHERE lead_id = ANY(${changed}::uuid[])`,
-              { name: 'changes_of_deliveries', workspaceId },
-            );
+      const changes = leads.some(({ version }) => (version as number) > 1)
+        ? await select<Record<string, unknown>>(
+            Prisma.sql`SELECT lead_id AS "leadId", ${changeColumnsWithAliases} FROM ${changesOfEvents(events)}`,
+            { name: 'changes_of_deliveries', workspaceId },
+          )
+        : [];
       return eventsFrom(leads, changes);
     },
 

@@ -6,9 +6,12 @@ import {
   createTestDatabase,
   databaseOptions,
   leadOf,
+  longDescription,
+  storeEdits,
   type Tenant,
   type TestDatabase,
 } from '../../test/database.ts';
+import { countReads } from '../../test/count-reads.ts';
 import type { EventLog } from '../event/event-log.ts';
 import type { EventOutbox } from '../event/event-outbox.ts';
 import type { StoredLead } from '../lead/lead.ts';
@@ -139,6 +142,19 @@ test('the versions of a lead are published in their order, each as the lead was'
   expect(events.map(({ event }) => [event.id, event.data.lead['city' as never]])).toEqual(
     ['Paris', 'London', 'Rome', 'Oslo'].map((city, at) => [`${first.id}.${at + 1}`, city]),
   );
+});
+
+test('a page is read without the text of the changes that follow its events', async () => {
+  const lead = leadOf(tenant, { description: longDescription(1) });
+  await leads.insert([lead]);
+  await leads.insert(leadsOf(99));
+  await storeEdits(leads, lead, 12);
+  await publishAll();
+  const counted = countReads(database);
+  const { events } = await createEventLog(counted.database).read(tenant.workspaceId, 0);
+  expect(events).toHaveLength(100);
+  expect(events[0]?.event.data.lead.description).toBe(longDescription(1));
+  expect(counted.takeBytes()).toBeLessThan(400_000);
 });
 
 test('publishNext moves nothing while another transaction has the lock, and continues its positions', async () => {

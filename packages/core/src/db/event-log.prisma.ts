@@ -1,12 +1,9 @@
 import type { EventLog } from '../event/event-log.ts';
-import { toLeadEvent } from '../event/lead-event.ts';
-import type { FoundLead } from '../lead/lead.ts';
-import type { LeadChange } from '../lead/lead-store.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
+import { changesOfEvents, eventsFrom } from './lead-events.ts';
 import { changeColumnsWithAliases, everyColumn } from './lead-store.prisma.ts';
-import { withoutNulls } from './without-nulls.ts';
 
 /** The maximum number of rows of the log that one page scans, of all workspaces. */
 const maxScannedRows = 1_000;
@@ -48,25 +45,6 @@ interface PageRow {
 
 /** Creates the log of published events in Postgres. */
 export function createEventLog({ select }: Database): EventLog {
-  const changesOf = async (workspaceId: string, needed: ReadonlyMap<string, number>) => {
-    const changes = new Map<string, LeadChange[]>();
-    if (needed.size === 0) return changes;
-    const rows = await select<Record<string, unknown>>(
-      Prisma.sql`
-        SELECT lead_id AS "leadId", ${changeColumnsWithAliases} FROM lead_change
-        JOIN unnest(${[...needed.keys()]}::uuid[], ${[...needed.values()]}::int[]) AS needed (id, least)
-          ON needed.id = lead_id AND version >= least`,
-      { workspaceId },
-    );
-    for (const row of rows) {
-      const { leadId, ...change } = withoutNulls(row);
-      const ofLead = changes.get(leadId as string) ?? [];
-      ofLead.push(change as unknown as LeadChange);
-      changes.set(leadId as string, ofLead);
-    }
-    return changes;
-  };
-
   return {
     async publishNext(limit) {
       // There is nothing to publish most of the time. This query is cheaper than the function.
@@ -132,17 +110,21 @@ export function createEventLog({ select }: Database): EventLog {
       );
       const [{ scan } = {}] = rows;
       if (scan === undefined) throw new Error('A page always has a row');
-      const found = rows.flatMap(({ scan: _scan, sequence: _sequence, entry, ...row }) =>
-        entry === null ? [] : { entry, lead: withoutNulls(row) as unknown as FoundLead },
+      const found = rows.flatMap(({ scan: _scan, sequence: _sequence, entry, ...lead }) =>
+        entry === null ? [] : { entry, lead, leadId: lead['id'] as string, version: entry.version },
       );
-      const needed = new Map<string, number>();
-      for (const { lead, entry } of found) {
-        const { version } = entry;
-        if (lead.version > 1) needed.set(lead.id, Math.min(needed.get(lead.id) ?? version, version));
-      }
-      const changes = await changesOf(workspaceId, needed);
-      const events = found.flatMap(({ lead, entry: { version, sequence, traceparent } }) => {
-        const event = toLeadEvent(lead, changes.get(lead.id) ?? [], version);
+      const changes = found.some(({ lead }) => (lead['version'] as number) > 1)
+        ? await select<Record<string, unknown>>(
+            Prisma.sql`SELECT lead_id AS "leadId", ${changeColumnsWithAliases} FROM ${changesOfEvents(found)}`,
+            { workspaceId },
+          )
+        : [];
+      const eventOf = eventsFrom(
+        found.map(({ lead }) => lead),
+        changes,
+      );
+      const events = found.flatMap(({ leadId, entry: { version, sequence, traceparent } }) => {
+        const event = eventOf(leadId, version);
         if (event === undefined) return [];
         return { sequence, event: traceparent === null ? event : { ...event, traceparent } };
       });

@@ -5,9 +5,12 @@ import {
   createTestDatabase,
   databaseOptions,
   leadOf,
+  longDescription,
+  storeEdits,
   type Tenant,
   type TestDatabase,
 } from '../../test/database.ts';
+import { countReads } from '../../test/count-reads.ts';
 import { createGate } from '../../test/gate.ts';
 import { LeadsError } from '../errors.ts';
 import type { EventOutbox } from '../event/event-outbox.ts';
@@ -117,6 +120,25 @@ test('publishNext adds to each event the traceparent of its own request only', a
     [`${b.id}.2`]: traceparentOf('b'),
     [`${a.id}.2`]: undefined,
   });
+});
+
+test('publishNext reads the changes of its events, and none of the earlier changes of their leads', async () => {
+  const lead = leadOf(tenant, { description: longDescription(1) });
+  await leads.insert([lead]);
+  await storeEdits(leads, lead, 11);
+  await testDatabase.query('TRUNCATE lead_outbox');
+  await storeEdits(leads, { ...lead, version: 11, description: longDescription(11) }, 12);
+  const counted = countReads(database);
+  const published: LeadEvent[] = [];
+  expect(
+    await createEventOutbox(counted.database).publishNext(10, async (events) => {
+      published.push(...events);
+    }),
+  ).toBe(1);
+  expect(published).toMatchObject([
+    { data: { lead: { description: longDescription(12) }, change: { version: 12 } } },
+  ]);
+  expect(counted.takeBytes()).toBeLessThan(300_000);
 });
 
 test('the outbox returns the time of its oldest event', async () => {

@@ -2,16 +2,26 @@ import type { LeadEvent } from '../event/lead-event.schema.ts';
 import { toLeadEvent } from '../event/lead-event.ts';
 import type { FoundLead } from '../lead/lead.ts';
 import type { LeadChange } from '../lead/lead-store.ts';
+import { Prisma } from './generated/client.ts';
 import { withoutNulls } from './without-nulls.ts';
 
 type Row = Record<string, unknown>;
+
+/** Returns the rows of changes that the events of some versions need, as a table for a query. */
+export function changesOfEvents(
+  events: readonly { readonly leadId: string; readonly version: number }[],
+): Prisma.Sql {
+  const ids = events.map(({ leadId }) => leadId);
+  const versions = events.map(({ version }) => version);
+  return Prisma.sql`changes_of_events(${ids}::uuid[], ${versions}::int[])`;
+}
 
 /**
  * Returns a function that builds the event of one version of a lead. It returns `undefined` if the lead is not among the
  * rows, or does not have that version.
  *
  * @param leads rows with every column of a lead.
- * @param changes rows with every column of a change and `leadId`, at least from the wanted versions on.
+ * @param changes rows of {@link changesOfEvents} with every column of a change and `leadId`.
  */
 export function eventsFrom(
   leads: readonly Row[],

@@ -15,7 +15,7 @@ export function eventSubject(workspaceId: string, type: LeadEventType | '*' = '*
  * Returns the event of one version of a lead.
  *
  * @param lead the current lead.
- * @param changes the changes of the lead, at least from that version on.
+ * @param changes the changes of the lead from that version on. Later changes may be merged.
  * @returns `undefined` if the lead does not have that version.
  */
 export function toLeadEvent(
