@@ -29,7 +29,7 @@ let tenant: Tenant;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   tenant = await addTenant(testDatabase, 'acme');
-  database = openDatabase(databaseOptions(testDatabase.url));
+  database = openDatabase({ ...databaseOptions(testDatabase.url), statementTimeoutMs: 20_000 });
   outbox = createEventOutbox(database);
   leads = createLeadStore(database);
 });
@@ -139,6 +139,37 @@ test('publishNext reads the changes of its events, and none of the earlier chang
     { data: { lead: { description: longDescription(12) }, change: { version: 12 } } },
   ]);
   expect(counted.takeBytes()).toBeLessThan(300_000);
+});
+
+test('publishNext reads a backlog of large events in parts, and publishes each version as it was', async () => {
+  const lead = leadOf(tenant, { description: longDescription(1) });
+  await leads.insert([lead]);
+  await storeEdits(leads, lead, 60);
+  const counted = countReads(database);
+  const store = createEventOutbox(counted.database);
+  const published: LeadEvent[] = [];
+  const bytes: number[] = [];
+  const publish = async (events: readonly LeadEvent[]) => {
+    published.push(...events);
+    bytes.push(counted.takeBytes());
+  };
+  while ((await store.publishNext(1_000, publish)) !== 0);
+  expect(Math.max(...bytes)).toBeLessThan(4 * 1024 * 1024);
+  expect(published.map(({ data }) => [data.lead.version, data.lead.description])).toEqual(
+    Array.from({ length: 60 }, (_, at) => [at + 1, longDescription(at + 1)]),
+  );
+});
+
+test('publishNext publishes the events of one statement in parts if their leads are large', async () => {
+  const large = Array.from({ length: 40 }, () => leadOf(tenant, { description: 'x'.repeat(300_000) }));
+  await leads.insert(large);
+  const published: string[][] = [];
+  const publish = async (events: readonly LeadEvent[]) => {
+    published.push(events.map(({ subject }) => subject));
+  };
+  while ((await outbox.publishNext(1_000, publish)) !== 0);
+  expect(published.map(({ length }) => length)).toEqual([13, 13, 13, 1]);
+  expect(published.flat().toSorted()).toEqual(large.map(({ id }) => id).toSorted());
 });
 
 test('the outbox returns the time of its oldest event', async () => {

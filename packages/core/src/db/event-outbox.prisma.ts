@@ -8,6 +8,8 @@ import { changeColumnsWithAliases, everyColumn } from './lead-store.prisma.ts';
 
 /** The maximum number of rows read at once. Each holds between one and several hundred events. */
 const maxRows = 500;
+/** The maximum number of bytes of the leads and changes of a batch in Postgres. A batch has at least one event. */
+const maxBytes = 4 * 1024 * 1024;
 /** The maximum number of rows of the event log that return to the outbox at once. */
 const maxReturnedRows = 5_000;
 
@@ -41,7 +43,7 @@ export function createEventOutbox({ select, transaction }: Database): EventOutbo
           if (returned?.isRest === true) return 0;
         }
         // Uncommitted rows are skipped. The order holds: no later event of the same leads can be committed before them.
-        const rows = takeRows(
+        const oldest = takeRows(
           limit,
           await tx.$queryRaw<OutboxRow[]>`
             SELECT id, lead_ids[:${limit}::int]::text[] AS "leadIds", versions[:${limit}::int] AS versions,
@@ -57,13 +59,15 @@ export function createEventOutbox({ select, transaction }: Database): EventOutbo
               AND NOT EXISTS (SELECT FROM lead_event_log)
             ORDER BY id`,
         );
-        const events = await eventsOf(tx, rows, limit);
+        const count = await countWithinBytes(tx, oldest, limit);
+        const rows = takeRows(count, oldest);
+        const events = await eventsOf(tx, rows, count);
         await publish(events);
         const publishedIds = rows.filter(({ isCut }) => !isCut).map(({ id }) => id);
         await tx.$executeRaw`DELETE FROM lead_outbox WHERE id = ANY(${publishedIds}::bigint[])`;
         for (const { id } of rows.filter(({ isCut }) => isCut)) {
           await tx.$executeRaw`
-            UPDATE lead_outbox SET lead_ids = lead_ids[${limit}::int + 1:], versions = versions[${limit}::int + 1:]
+            UPDATE lead_outbox SET lead_ids = lead_ids[${count}::int + 1:], versions = versions[${count}::int + 1:]
             WHERE id = ${id}`;
         }
         return events.length;
@@ -79,16 +83,51 @@ export function createEventOutbox({ select, transaction }: Database): EventOutbo
   };
 }
 
-/** Returns the first rows whose events fit the limit, but at least one row. A cut row is always the last. */
+/**
+ * Returns the first rows whose events fit the limit, or the first row cut to the limit if it has more events. A cut row is
+ * always the last.
+ */
 function takeRows(limit: number, rows: readonly OutboxRow[]): readonly OutboxRow[] {
+  const [first] = rows;
+  if (first !== undefined && first.leadIds.length > limit) {
+    const { leadIds, versions } = first;
+    return [{ ...first, leadIds: leadIds.slice(0, limit), versions: versions.slice(0, limit), isCut: true }];
+  }
   let events = 0;
   const end = rows.findIndex(({ leadIds }) => {
     events += leadIds.length;
     return events > limit;
   });
-  const first = end === -1 ? rows : rows.slice(0, Math.max(end, 1));
-  const cutAt = first.findIndex(({ isCut }) => isCut);
-  return cutAt === -1 ? first : first.slice(0, cutAt + 1);
+  const fitting = end === -1 ? rows : rows.slice(0, end);
+  const cutAt = fitting.findIndex(({ isCut }) => isCut);
+  return cutAt === -1 ? fitting : fitting.slice(0, cutAt + 1);
+}
+
+/**
+ * Returns the number of the first events of the rows that have at most {@link maxBytes} together; 1 for a larger first event.
+ * An event has the lead, its change, and the later change by which the lead is reverted.
+ */
+async function countWithinBytes(tx: Transaction, rows: readonly OutboxRow[], limit: number): Promise<number> {
+  const ids = rows.map(({ id }) => id);
+  const [counted] = await tx.$queryRaw<{ count: number }[]>`
+    WITH lead_size AS MATERIALIZED (
+      SELECT id, version, octet_length(lead::text) AS bytes FROM leads_of_outbox(${ids}::bigint[], ${limit}::int) AS lead
+    ), change_size AS MATERIALIZED (
+      SELECT lead_id, version, octet_length(fields::text) AS bytes
+      FROM changes_of_outbox(${ids}::bigint[], ${limit}::int) WHERE (SELECT max(version) FROM lead_size) > 1
+    ), size AS (
+      SELECT sum(coalesce(lead_size.bytes, 0) + coalesce(own.bytes, 0) + coalesce(later.bytes, 0)) OVER (
+        ORDER BY outbox.id, place) AS bytes_to, row_number() OVER (ORDER BY outbox.id, place) AS place
+      FROM lead_outbox AS outbox
+        CROSS JOIN unnest(lead_ids[:${limit}::int], versions[:${limit}::int])
+          WITH ORDINALITY AS event (lead_id, event_version, place)
+        LEFT JOIN lead_size ON lead_size.id = event.lead_id
+        LEFT JOIN change_size AS own ON own.lead_id = event.lead_id AND own.version = event_version
+        LEFT JOIN change_size AS later ON later.lead_id = event.lead_id AND later.version = event_version + 1
+      WHERE outbox.id = ANY(${ids}::bigint[])
+    )
+    SELECT count(*)::int AS count FROM size WHERE bytes_to <= ${maxBytes} OR place = 1`;
+  return counted?.count ?? 0;
 }
 
 /** Returns the events of the rows, in their order. A lead that was deleted since has no events. */
