@@ -70,7 +70,9 @@ import {
 } from '@leads/core/lead';
 import {
   createRateLimit,
+  type ExportReads,
   FairQueue,
+  fairExportReads,
   fairLeadReads,
   fairOverview,
   fairPayments,
@@ -116,6 +118,7 @@ export interface CrmContext extends AsyncDisposable {
   readonly credentialStore: CredentialStore;
   readonly credentialUse: CredentialUse;
   readonly events: EventReader;
+  readonly exportReads: ExportReads;
   readonly leads: LeadStore;
   /** The same leads without the replica, for work that changes the leads that it finds. */
   readonly currentLeads: LeadStore;
@@ -439,6 +442,7 @@ export async function createContext(
     credentialStore,
     credentialUse,
     events,
+    exportReads: fairExportReads({ auditStore, payments }, costlyReads),
     requestLog,
     requestLogStore,
     leads,

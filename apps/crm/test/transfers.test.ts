@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -21,7 +22,24 @@ const { visitor, member } = await signInAs(service, workspace, 'owner');
 const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
 // Clients that do not read keep these exports open.
 await fillWorkspace(fixture, workspace, 8000, 'x'.repeat(5000));
+const paymentPath = `/payments/${await addPayment()}`;
 const sessionHeaders = { Cookie: cookie, Origin: `http://127.0.0.1:${service.port}` };
+
+/** Stores a payment of the workspace with one lead. Returns its id. */
+async function addPayment(): Promise<string> {
+  const id = randomUUID();
+  await fixture.sql(
+    `INSERT INTO payment (id, workspace_id, number, user_id, created_by_id, from_time, to_time, currency, date, state)
+     VALUES ($1, $2, 1, $3, $3, '2026-01-01', '2026-02-01', 'EUR', '2026-02-01', 'paid')`,
+    [id, workspace.id, member.userId],
+  );
+  await fixture.sql(
+    `INSERT INTO payment_lead (payment_id, lead_id, workspace_id, amount, state)
+     SELECT $1, id, workspace_id, 1, 'skipped' FROM lead WHERE workspace_id = $2 LIMIT 1`,
+    [id, workspace.id],
+  );
+  return id;
+}
 
 /** Sends a request without reading the answer. Keeps the body open if `lines` is given. */
 function open(path: string, headers: Readonly<Record<string, string>>, lines?: string) {
@@ -58,6 +76,48 @@ test('a workspace gets 4 of 8 exports over all export routes, the rest are answe
   const ofNeighbor = open(`/api/v1${list}`, { ...neighbor.headers, Accept: 'text/csv' });
   expect((await ofNeighbor.answered).statusCode).toBe(200);
   for (const { outgoing } of [...exports, ofNeighbor]) outgoing.destroy();
+});
+
+test('exports of the audit log and of payments share the slots of the exports of leads', async () => {
+  const asCsv = { ...member.headers, Accept: 'text/csv' };
+  const statusOf = async (path: string, headers: Readonly<Record<string, string>>) =>
+    (await service.send({ path, headers })).status;
+  const others = () =>
+    Promise.all([
+      statusOf('/api/v1/audit', asCsv),
+      statusOf('/api/console/audit.csv', sessionHeaders),
+      statusOf(`/api/v1${paymentPath}`, asCsv),
+      statusOf(`/api/console${paymentPath}`, { ...sessionHeaders, Accept: 'text/csv' }),
+    ]);
+  // Exports of the test before may not have ended yet.
+  await expect.poll(others).toEqual([200, 200, 200, 200]);
+  const exports = [1, 2, 3, 4].map(() => open('/api/v1/order/leads', asCsv));
+  const answers = await Promise.all(exports.map(({ answered }) => answered));
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
+  expect(await others()).toEqual([429, 429, 429, 429]);
+  for (const { outgoing } of exports) outgoing.destroy();
+});
+
+test('exports of the audit log and of payments read one page of a workspace at a time', async () => {
+  const statusOf = async (path: string) =>
+    (await service.send({ path: `/api/v1${path}`, headers: { ...member.headers, Accept: 'text/csv' } }))
+      .status;
+  const reads = async () => {
+    const { text } = await service.send({ path: '/metrics' });
+    return ['running', 'waiting'].map((state) =>
+      Number(new RegExp(`^costly_reads{.*state="${state}".*} (\\d+)$`, 'm').exec(text)?.[1]),
+    );
+  };
+  // Exports of the test before may not have ended yet.
+  await expect.poll(reads).toEqual([0, 0]);
+  const release = await fixture.holdTable('payment_lead', 'ACCESS EXCLUSIVE');
+  onTestFinished(release);
+  const first = statusOf(paymentPath);
+  await expect.poll(() => fixture.countBlocked('%FROM payment_lead%')).toBe(1);
+  const others = [statusOf(paymentPath), statusOf('/audit')];
+  await expect.poll(reads).toEqual([1, 2]);
+  await release();
+  expect(await Promise.all([first, ...others])).toEqual([200, 200, 200]);
 });
 
 /** Requests an export for each member, and closes them when all are answered. Returns the statuses. */

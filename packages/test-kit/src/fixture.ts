@@ -49,7 +49,15 @@ export interface Fixture extends AsyncDisposable {
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
   /** Blocks writes of other connections to a table until the returned function is called; by `ACCESS EXCLUSIVE`, reads too. */
   holdTable(
-    table: 'lead' | 'landing_page' | 'lead_tally' | 'payment' | 'member' | 'api_key' | 'lead_event_log_state',
+    table:
+      | 'lead'
+      | 'landing_page'
+      | 'lead_tally'
+      | 'payment'
+      | 'payment_lead'
+      | 'member'
+      | 'api_key'
+      | 'lead_event_log_state',
     mode?: 'EXCLUSIVE' | 'ACCESS EXCLUSIVE',
   ): Promise<() => Promise<void>>;
   /** Returns the number of statements of some patterns that wait for a lock. */

@@ -46,7 +46,7 @@ const columns = [
  * @throws LeadsError `invalid_input` immediately, as {@link parseTime}.
  */
 export function exportAuditLog(
-  store: AuditStore,
+  store: Pick<AuditStore, 'list'>,
   workspaceId: string,
   filters: Filters,
 ): AsyncGenerator<string, void, undefined> {
@@ -54,7 +54,7 @@ export function exportAuditLog(
 }
 
 async function* pieces(
-  store: AuditStore,
+  store: Pick<AuditStore, 'list'>,
   selection: AuditSelection,
 ): AsyncGenerator<string, void, undefined> {
   yield toRecord([...columns, 'details']);

@@ -1,3 +1,4 @@
+import type { AuditStore } from '../audit/audit-log.ts';
 import type { LeadFilter, LeadStore } from '../lead/lead-store.ts';
 import type { OverviewStore } from '../overview/overview-store.ts';
 import type { PaymentStore } from '../payout/payment-store.ts';
@@ -62,6 +63,29 @@ export function fairPayments(payments: PaymentStore, queue: FairQueue): PaymentS
     ...payments,
     create: (payment, maxLeads) => queue.run(payment.workspaceId, () => payments.create(payment, maxLeads)),
     cancel: (payment, by) => queue.run(payment.workspaceId, () => payments.cancel(payment, by)),
+  };
+}
+
+/** The reads of the exports of the audit log and of payments. */
+export interface ExportReads {
+  readonly auditStore: Pick<AuditStore, 'list'>;
+  readonly payments: Pick<PaymentStore, 'find' | 'listLeads'>;
+}
+
+/** Returns reads whose pages share the queue. An export that has begun must not fail because of searches of its workspace. */
+export function fairExportReads({ auditStore, payments }: ExportReads, queue: FairQueue): ExportReads {
+  return {
+    auditStore: {
+      list: (selection, limit, after) =>
+        queue.run(selection.workspaceId, () => auditStore.list(selection, limit, after), { isPatient: true }),
+    },
+    payments: {
+      find: payments.find,
+      listLeads: (payment, limit, afterId) =>
+        queue.run(payment.workspaceId, () => payments.listLeads(payment, limit, afterId), {
+          isPatient: true,
+        }),
+    },
   };
 }
 

@@ -2,7 +2,14 @@ export { addressBlock } from '../address-block.ts';
 export { caps } from './caps.ts';
 export { FairBacklog } from './fair-backlog.ts';
 export { FairQueue } from './fair-queue.ts';
-export { fairLeadReads, fairOverview, fairPayments, fairPayouts } from './fair-reads.ts';
+export {
+  type ExportReads,
+  fairExportReads,
+  fairLeadReads,
+  fairOverview,
+  fairPayments,
+  fairPayouts,
+} from './fair-reads.ts';
 export { FairShares } from './fair-shares.ts';
 export { RecentTenants } from './recent-tenants.ts';
 export { createRateLimit, RateLimit, windowMs } from './rate-limit.ts';

@@ -152,10 +152,10 @@ export async function exportPayment(
   payments: Pick<PaymentStore, 'find' | 'listLeads'>,
   principal: Principal,
   id: string,
-): Promise<{ payment: Payment; csv: AsyncIterable<string> }> {
+): Promise<{ payment: Payment; csv: AsyncGenerator<string, void, undefined> }> {
   const payment = await findPayment(payments, principal, id);
   const { workspaceId } = principal;
-  async function* records() {
+  async function* records(): AsyncGenerator<string, void, undefined> {
     yield toRecord(['leadId', 'amount', 'currency', 'state']);
     for (let afterId: string | undefined; ; ) {
       const leads = await payments.listLeads({ workspaceId, id: payment.id }, pageLimit.maximum, afterId);

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { AuditEntryView, AuditQuery, exportAuditLog, listAuditLog } from '@leads/core/audit';
 import { LeadsError } from '@leads/core/errors';
 import { preferredType } from '@leads/http/server/accept';
@@ -9,6 +8,7 @@ import { Type } from 'typebox';
 import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
 import { linkHeader, linkNextPage } from '../page-links.ts';
+import { sendFile } from '../send-file.ts';
 
 const csvType = 'text/csv; charset=utf-8; header=present';
 
@@ -71,7 +71,7 @@ export function listAuditLogRoute(app: Server, context: CrmContext): void {
 
 /** Sends every matching entry as a CSV file. */
 export async function sendAuditLog(
-  { auditStore, recordAction }: CrmContext,
+  { exportReads, recordAction, transfers }: CrmContext,
   request: FastifyRequest,
   reply: FastifyReply,
   query: AuditQuery,
@@ -83,11 +83,10 @@ export async function sendAuditLog(
     });
   }
   const { workspaceId } = request.principal;
-  const file = exportAuditLog(auditStore, workspaceId, query);
-  await recordAction(auditOrigin(request), { action: 'audit.exported', scope: { workspaceId } });
-  const date = new Date().toISOString().slice(0, 10);
-  return reply
-    .type(csvType)
-    .header('content-disposition', `attachment; filename="audit-${date}.csv"`)
-    .send(Readable.from(file, { objectMode: false }));
+  return sendFile(reply, transfers, {
+    type: csvType,
+    name: `audit-${new Date().toISOString().slice(0, 10)}.csv`,
+    texts: exportAuditLog(exportReads.auditStore, workspaceId, query),
+    record: () => recordAction(auditOrigin(request), { action: 'audit.exported', scope: { workspaceId } }),
+  });
 }

@@ -1,17 +1,11 @@
-import { Readable } from 'node:stream';
 import type { Principal } from '@leads/core/credential';
 import { LeadsError } from '@leads/core/errors';
 import { type ExportFormat, exportLeads, type LeadQuery } from '@leads/core/lead';
-import { atPace, Pace } from '@leads/http/server/pace';
-import { onResponseEnd } from '@leads/http/server/response-end';
-import type { FastifyBaseLogger, FastifyReply } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
-import type { TransferLimits } from '../../../transfer-limits.ts';
-
-/** The time after which a client that reads nothing is disconnected, in milliseconds. */
-const idleMs = 30_000;
+import { sendFile } from '../send-file.ts';
 
 /** The media types of exports: CSV with the parameters of RFC 4180, 3, and newline-delimited JSON. */
 export const exportTypes = {
@@ -73,56 +67,19 @@ export async function sendExport(
     });
   }
   const format = exportTypes[type];
-  const end = transfers.begin('export', principal.workspaceId);
-  onResponseEnd(reply, end);
-  const pieces = exportLeads(leads, principal, { ...query, ids }, format, transfers.stopping);
-  // An error here gets an error response. A later error can only abort the response.
-  const first = await pieces.next();
-  if (reply.request.method !== 'HEAD') {
-    await recordAction(auditOrigin(reply.request), {
-      action: 'leads.exported',
-      scope: principal,
-      details: { format, filters: Object.keys(ids === undefined ? query : { ...query, ids }).join(', ') },
-    });
-  }
-
-  reply
-    .type(type)
-    .header('vary', 'Accept')
-    .header(
-      'content-disposition',
-      `attachment; filename="leads-${new Date().toISOString().slice(0, 10)}.${format}"`,
-    );
-  if (reply.request.method === 'HEAD') {
-    await pieces.return();
-    return reply.send('');
-  }
-  reply.raw.setTimeout(idleMs);
-  const texts = atPace(textOf(first, pieces, transfers, reply.log), new Pace(), () => {
-    reply.log.info('Export aborted: the client reads too slowly');
-    reply.raw.destroy();
+  return sendFile(reply, transfers, {
+    type,
+    name: `leads-${new Date().toISOString().slice(0, 10)}.${format}`,
+    texts: textsOf(exportLeads(leads, principal, { ...query, ids }, format, transfers.stopping)),
+    record: () =>
+      recordAction(auditOrigin(reply.request), {
+        action: 'leads.exported',
+        scope: principal,
+        details: { format, filters: Object.keys(ids === undefined ? query : { ...query, ids }).join(', ') },
+      }),
   });
-  return reply.send(Readable.from(texts, { objectMode: false }));
 }
 
-async function* textOf(
-  first: IteratorResult<{ text: string }, void>,
-  pieces: AsyncGenerator<{ text: string }, void, undefined>,
-  transfers: TransferLimits,
-  log: FastifyBaseLogger,
-): AsyncGenerator<string> {
-  try {
-    if (first.done !== true) yield first.value.text;
-    for await (const { text } of pieces) {
-      yield text;
-      // An export saturates a core. Without the pause, creating a lead meanwhile took 4 times as long.
-      await transfers.yieldToRequests();
-    }
-  } catch (error) {
-    // The server closes the connection and logs no line itself.
-    log.error({ err: error }, 'Export aborted; the client has received an incomplete file');
-    throw error;
-  } finally {
-    await pieces.return();
-  }
+async function* textsOf(pieces: AsyncIterable<{ text: string }>): AsyncGenerator<string, void, undefined> {
+  for await (const { text } of pieces) yield text;
 }

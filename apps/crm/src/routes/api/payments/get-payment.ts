@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { exportPayment, getPayment, PaymentLeadQuery, PaymentWithLeads } from '@leads/core/payout';
 import { preferredType } from '@leads/http/server/accept';
 import type { Server } from '@leads/http/server/create-server';
@@ -8,6 +7,7 @@ import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 import { linkHeader, linkNextPage } from '../page-links.ts';
+import { sendFile } from '../send-file.ts';
 
 const csvType = 'text/csv; charset=utf-8; header=present';
 
@@ -64,14 +64,11 @@ export function getPaymentRoute(app: Server, context: CrmContext): void {
 
 /** Sends the leads of a payment as a CSV file. */
 async function sendPaidLeads(
-  { payments }: CrmContext,
+  { exportReads, transfers }: CrmContext,
   { principal }: FastifyRequest,
   reply: FastifyReply,
   id: string,
 ): Promise<FastifyReply> {
-  const { payment, csv } = await exportPayment(payments, principal, id);
-  return reply
-    .type(csvType)
-    .header('content-disposition', `attachment; filename="payment-${payment.number}.csv"`)
-    .send(Readable.from(csv, { objectMode: false }));
+  const { payment, csv } = await exportPayment(exportReads.payments, principal, id);
+  return sendFile(reply, transfers, { type: csvType, name: `payment-${payment.number}.csv`, texts: csv });
 }

@@ -1,0 +1,67 @@
+import { Readable } from 'node:stream';
+import { atPace, Pace } from '@leads/http/server/pace';
+import { onResponseEnd } from '@leads/http/server/response-end';
+import type { FastifyBaseLogger, FastifyReply } from 'fastify';
+import type { TransferLimits } from '../../transfer-limits.ts';
+
+/** The time after which a client that reads nothing is disconnected, in milliseconds. */
+const idleMs = 30_000;
+
+/** A file to send. */
+interface SentFile {
+  readonly type: string;
+  readonly name: string;
+  /** The texts of the file. An error of the first one gets an error response. A later error can only abort the response. */
+  readonly texts: AsyncGenerator<string, void, undefined>;
+  /** Records the export. It is not called for a HEAD request. */
+  readonly record?: () => Promise<void>;
+}
+
+/**
+ * Sends a file as one export of the workspace of the request, as fast as the client reads.
+ *
+ * @throws LeadsError as {@link TransferLimits.begin} does, and the error of the first text.
+ */
+export async function sendFile(
+  reply: FastifyReply,
+  transfers: TransferLimits,
+  { type, name, texts, record }: SentFile,
+): Promise<FastifyReply> {
+  const { request, log, raw } = reply;
+  onResponseEnd(reply, transfers.begin('export', request.principal.workspaceId));
+  const first = await texts.next();
+  if (request.method !== 'HEAD') await record?.();
+  reply.type(type).header('vary', 'Accept').header('content-disposition', `attachment; filename="${name}"`);
+  if (request.method === 'HEAD') {
+    await texts.return();
+    return reply.send('');
+  }
+  raw.setTimeout(idleMs);
+  const paced = atPace(allTexts(first, texts, transfers, log), new Pace(), () => {
+    log.info('Export aborted: the client reads too slowly');
+    raw.destroy();
+  });
+  return reply.send(Readable.from(paced, { objectMode: false }));
+}
+
+async function* allTexts(
+  first: IteratorResult<string, void>,
+  others: SentFile['texts'],
+  transfers: TransferLimits,
+  log: FastifyBaseLogger,
+): AsyncGenerator<string> {
+  try {
+    if (first.done !== true) yield first.value;
+    for await (const text of others) {
+      yield text;
+      // An export saturates a core. Without the pause, creating a lead meanwhile took 4 times as long.
+      await transfers.yieldToRequests();
+    }
+  } catch (error) {
+    // The server closes the connection and logs no line itself.
+    log.error({ err: error }, 'Export aborted; the client has received an incomplete file');
+    throw error;
+  } finally {
+    await others.return();
+  }
+}
