@@ -11,7 +11,7 @@ import { createTransferLimits, type TransferLimits } from '../src/transfer-limit
 import { startCrm } from './crm.ts';
 import { disconnectWhile } from './disconnect.ts';
 import { fillWorkspace } from './leads-api.ts';
-import { signInAs } from './visitor.ts';
+import { signInAs, type Visitor } from './visitor.ts';
 
 const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());
@@ -19,11 +19,16 @@ const { service, fixture } = crm;
 const workspace = await fixture.createWorkspace();
 const { owner: neighbor } = await fixture.createWorkspace();
 const { visitor, member } = await signInAs(service, workspace, 'owner');
-const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
 // Clients that do not read keep these exports open.
 await fillWorkspace(fixture, workspace, 8000, 'x'.repeat(5000));
 const paymentPath = `/payments/${await addPayment()}`;
-const sessionHeaders = { Cookie: cookie, Origin: `http://127.0.0.1:${service.port}` };
+const sessionHeaders = sessionHeadersOf(visitor);
+
+/** Returns the headers of a request with the session of a visitor. */
+function sessionHeadersOf({ cookies }: Visitor) {
+  const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  return { Cookie: cookie, Origin: `http://127.0.0.1:${service.port}` };
+}
 
 /** Stores a payment of the workspace with one lead. Returns its id. */
 async function addPayment(): Promise<string> {
@@ -187,6 +192,79 @@ test('a workspace gets 4 of 8 imports over all import routes, the rest are answe
   for (const { outgoing } of imports) outgoing.end();
   await Promise.all(all);
   expect(statuses.slice(4)).toEqual([200, 200, 200, 200]);
+});
+
+/** Adds 4 members whose transfers lose their permission by the returned function: 2 by API keys, and 2 by sessions. */
+async function addLeavers() {
+  const managers = await Promise.all([1, 2].map(() => workspace.addMember('manager')));
+  const visitors = [
+    await signInAs(service, workspace, 'manager'),
+    await signInAs(service, workspace, 'manager'),
+  ];
+  const [revoked, demoted] = managers as [TestMember, TestMember];
+  const [removed, demotedVisitor] = visitors.map(({ member: { userId } }) => userId);
+  return {
+    callers: [
+      ...managers.map((manager) => ({ base: '/api/v1', headers: manager.headers })),
+      ...visitors.map((each) => ({ base: '/api/console', headers: sessionHeadersOf(each.visitor) })),
+    ],
+    leave: async () => {
+      await fixture.credentials.revokeApiKey(workspace.id, revoked.apiKeyId, new Date());
+      await fixture.sql(`UPDATE member SET role = 'publisher' WHERE user_id = ANY($1)`, [
+        [demoted.userId, demotedVisitor],
+      ]);
+      await fixture.sql('DELETE FROM member WHERE user_id = $1', [removed]);
+    },
+  };
+}
+
+/** Sends an empty import of the owner. It is answered with 429 while 4 others of the workspace are in progress. */
+async function statusOfImport(): Promise<number> {
+  const headers = { ...member.headers, 'Content-Type': 'text/csv' };
+  const path = '/api/v1/order/leads/import';
+  return (await service.send({ method: 'POST', path, headers, body: 'campaignCode,name,phone\n' })).status;
+}
+
+test.each(['/order/leads/import', '/order/leads/status/import'])(
+  'an import at %s whose key is revoked is answered with 401, and with 403 if its member was removed or has another role',
+  async (path) => {
+    const { callers, leave } = await addLeavers();
+    const before = await fixture.sql('SELECT FROM lead WHERE workspace_id = $1', [workspace.id]);
+    const imports = callers.map(({ base, headers }) =>
+      open(
+        base + path,
+        { ...headers, 'Content-Type': 'text/csv' },
+        'campaignCode,name,phone,status\nDEMO,Ada,+1 202 555 0143,Approved\n',
+      ),
+    );
+    await expect.poll(statusOfImport).toBe(429);
+    await leave();
+    const answers = await Promise.all(imports.map(({ answered }) => answered));
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([401, 403, 403, 403]);
+    for (const { outgoing } of imports) outgoing.destroy();
+    const after = await fixture.sql('SELECT FROM lead WHERE workspace_id = $1', [workspace.id]);
+    expect(after).toHaveLength(before.length);
+  },
+);
+
+test('an export whose key is revoked, and one whose member was removed or has another role, is aborted', async () => {
+  const { callers, leave } = await addLeavers();
+  const exports = callers.map(({ base, headers }) =>
+    open(`${base}/order/leads`, { ...headers, Accept: 'text/csv' }),
+  );
+  const answers = await Promise.all(exports.map(({ answered }) => answered));
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
+  await leave();
+  const aborted = () =>
+    service.logs.entries().filter(({ msg }) => msg === 'Export aborted: its credentials are no longer valid');
+  await expect.poll(() => aborted().length).toBe(4);
+  const areComplete = await Promise.all(
+    answers.map(async (answer) => {
+      await new Promise((resolve) => answer.resume().once('close', resolve));
+      return answer.complete;
+    }),
+  );
+  expect(areComplete).toEqual([false, false, false, false]);
 });
 
 const createApp = () =>

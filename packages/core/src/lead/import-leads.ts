@@ -40,7 +40,7 @@ interface ImportOptions extends ImportRules {
   readonly onRejection?: (rejection: ImportRejection) => void;
   /** Called after each batch. */
   readonly onProgress?: (soFar: Readonly<ImportReport>) => void;
-  /** Stops the import after the current batch and throws the signal's reason. */
+  /** Stops the import before the next batch and throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -91,6 +91,7 @@ export async function importLeads(
   let candidates: Candidate[] = [];
   let size = 0;
   const flush = async () => {
+    options.signal?.throwIfAborted();
     await storeBatch(candidates);
     candidates = [];
     size = 0;

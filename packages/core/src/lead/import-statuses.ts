@@ -35,7 +35,7 @@ interface StatusImportOptions {
   readonly idempotencyKey?: string | undefined;
   /** Called for each rejected record, in the order of the lines. */
   readonly onRejection?: (rejection: ImportRejection) => void;
-  /** Stops the import after the current batch and throws the signal's reason. */
+  /** Stops the import before the next batch and throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -95,6 +95,7 @@ export async function importStatuses(
   let candidates: Candidate[] = [];
   let size = 0;
   const flush = async () => {
+    options.signal?.throwIfAborted();
     await changeBatch(candidates);
     candidates = [];
     size = 0;

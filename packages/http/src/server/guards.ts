@@ -15,6 +15,15 @@ import { requirePermission } from './permission.ts';
 import { limitRates, rateLimitHeaders, type RateLimits } from './rate-limit.ts';
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /**
+     * Returns the principal of an admitted request, verified at the time of the call. Set by the guard of the scope; absent
+     * without a guard.
+     *
+     * @throws LeadsError `unauthenticated`, `forbidden`, `unavailable`
+     */
+    verifyPrincipal: (request: FastifyRequest) => Promise<Principal>;
+  }
   interface FastifyRequest {
     /** The member that the request acts for. Set by the guard of the route's scope; absent without a guard. */
     principal: Principal;
@@ -128,17 +137,22 @@ export function requireApiKeyAndToken(scope: Server, guarding: TokenGuarding): v
     guarding.credentialUse.note({ apiKeyId: principal.apiKeyId, accessTokenId }, address);
     return principal;
   });
+  scope.decorate('verifyPrincipal', async (request: FastifyRequest) => {
+    const { principal } = await verifyApiKeyAndToken(request, guarding);
+    requirePermission(request.routeOptions.config, principal);
+    return principal;
+  });
 }
 
 /** The dependencies of {@link requireApiKeyAndToken}. */
 export type TokenGuarding = Guarding & { readonly accessTokens: AccessTokenCodec };
 
 /**
- * Returns the principal of a request's API key and access token, verified at the time of the call.
+ * Returns the principal of a request's API key and access token.
  *
  * @throws LeadsError `unauthenticated`, `forbidden`, `unavailable`
  */
-export async function verifyApiKeyAndToken(
+async function verifyApiKeyAndToken(
   request: FastifyRequest,
   { credentials, accessTokens }: TokenGuarding,
 ): Promise<{ readonly principal: Principal; readonly accessTokenId: string }> {

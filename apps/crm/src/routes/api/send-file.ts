@@ -3,6 +3,7 @@ import { atPace, Pace } from '@leads/http/server/pace';
 import { onResponseEnd } from '@leads/http/server/response-end';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import type { TransferLimits } from '../../transfer-limits.ts';
+import { verifyTransfer } from '../../verify-again.ts';
 
 /** The time after which a client that reads nothing is disconnected, in milliseconds. */
 const idleMs = 30_000;
@@ -18,9 +19,11 @@ interface SentFile {
 }
 
 /**
- * Sends a file as one export of the workspace of the request, as fast as the client reads.
+ * Sends a file as one export of the workspace of the request, as fast as the client reads. The connection ends if the
+ * credentials of the request are revoked.
  *
- * @throws LeadsError as {@link TransferLimits.begin} does, and the error of the first text.
+ * @throws LeadsError as {@link TransferLimits.begin} does; `unauthenticated` and `forbidden` if the credentials are revoked
+ *   before the first text; the error of the first text.
  */
 export async function sendFile(
   reply: FastifyReply,
@@ -29,13 +32,20 @@ export async function sendFile(
 ): Promise<FastifyReply> {
   const { request, log, raw } = reply;
   onResponseEnd(reply, transfers.begin('export', request.principal.workspaceId));
+  const { signal, end } = verifyTransfer(request);
+  onResponseEnd(reply, end);
   const first = await texts.next();
   if (request.method !== 'HEAD') await record?.();
+  signal.throwIfAborted();
   reply.type(type).header('vary', 'Accept').header('content-disposition', `attachment; filename="${name}"`);
   if (request.method === 'HEAD') {
     await texts.return();
     return reply.send('');
   }
+  signal.addEventListener('abort', () => {
+    log.info({ err: signal.reason as unknown }, 'Export aborted: its credentials are no longer valid');
+    raw.destroy();
+  });
   raw.setTimeout(idleMs);
   const paced = atPace(allTexts(first, texts, transfers, log), new Pace(), () => {
     log.info('Export aborted: the client reads too slowly');

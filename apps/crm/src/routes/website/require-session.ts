@@ -1,4 +1,5 @@
 import { isRecentSignIn } from '@leads/core/account';
+import type { Principal } from '@leads/core/credential';
 import { LeadsError } from '@leads/core/errors';
 import type { Membership } from '@leads/core/workspace';
 import { clientAddress, type Server } from '@leads/http/server/create-server';
@@ -30,7 +31,7 @@ export function requireSession(scope: Server, { accounts, workspaces, rateLimits
     if (config.permission === 'public') return;
 
     const session = await accounts.findSession(accountHeaders(request));
-    if (session === undefined) throw new LeadsError('unauthenticated', { message: 'You are not signed in' });
+    if (session === undefined) throw notSignedIn();
     setCookies(reply, session.cookies);
     request.signedIn = session.signedIn;
     request.memberships = await workspaces.listMemberships(session.signedIn.user.id);
@@ -49,13 +50,39 @@ export function requireSession(scope: Server, { accounts, workspaces, rateLimits
       if (named !== undefined) throw new LeadsError('unknown_workspace');
       throw new LeadsError('forbidden', { message: 'You are not a member of any workspace' });
     }
-    const { role, user, workspace } = membership;
-    requirePermission(config, { role, scope: 'full' });
+    const principal = principalOf(request, membership);
     if (config.recentSignIn === true && !isRecentSignIn(session.signedIn.signedInAt)) {
       throw new LeadsError('confirmation_required');
     }
-    request.principal = { workspaceId: workspace.id, userId: user.id, role, scope: 'full' };
+    request.principal = principal;
   });
+  scope.decorate('verifyPrincipal', async (request: FastifyRequest) => {
+    const { userId, workspaceId } = request.principal;
+    const session = await accounts.findSession(accountHeaders(request));
+    if (session?.signedIn.user.id !== userId) throw notSignedIn();
+    // The workspace of the request, although the session may have opened another one meanwhile.
+    const memberships = await workspaces.listMemberships(userId);
+    const membership = memberships.find(({ workspace }) => workspace.id === workspaceId);
+    if (membership === undefined) {
+      throw new LeadsError('forbidden', { message: 'You are no longer a member of the workspace' });
+    }
+    return principalOf(request, membership);
+  });
+}
+
+const notSignedIn = () => new LeadsError('unauthenticated', { message: 'You are not signed in' });
+
+/**
+ * Returns the principal of a membership.
+ *
+ * @throws LeadsError `forbidden` if its role does not suffice for the route.
+ */
+function principalOf(
+  { routeOptions: { config } }: FastifyRequest,
+  { role, user, workspace }: Membership,
+): Principal {
+  requirePermission(config, { role, scope: 'full' });
+  return { workspaceId: workspace.id, userId: user.id, role, scope: 'full' };
 }
 
 /** Returns the membership in a workspace, which pages name by its slug and those of the previous release by its id. */

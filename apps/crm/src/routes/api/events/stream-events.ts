@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Principal } from '@leads/core/credential';
-import { isOutage, LeadsError } from '@leads/core/errors';
+import { LeadsError } from '@leads/core/errors';
 import {
   type EventReader,
   type EventStart,
@@ -14,19 +14,15 @@ import { visibleTo } from '@leads/core/lead';
 import { parseTime } from '@leads/core/parse-time';
 import type { Server } from '@leads/http/server/create-server';
 import { commonErrors, errorBody, errorResponses } from '@leads/http/server/errors';
-import { verifyApiKeyAndToken } from '@leads/http/server/guards';
 import { onResponseEnd } from '@leads/http/server/response-end';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
+import { verifyAgain } from '../../../verify-again.ts';
 import { limitStreams } from './event-streams.ts';
 
 /** The interval of heartbeats. */
 const heartbeatMs = 15_000;
-/** The interval of credential checks. With the cache time of a credential, a revocation takes effect within 10 s. */
-const verifyMs = 1_000;
-/** How long a stream continues while its credentials cannot be verified, in milliseconds. */
-const unverifiedMs = 15 * 60_000;
 /** The time after which a client that reads nothing, heartbeats included, is disconnected. */
 const idleMs = 60_000;
 /** The reconnection delay of clients, in milliseconds. Without it, the default differs from browser to browser. */
@@ -123,7 +119,7 @@ export function streamEventsRoute(app: Server, context: CrmContext): void {
       const stream = streams.begin(request.principal);
       onResponseEnd(reply, () => stream.abort());
       try {
-        return await sendEvents(request, reply, { context, events, start, stream });
+        return await sendEvents(request, reply, { events, start, stream });
       } catch (error) {
         stream.abort();
         throw error;
@@ -158,12 +154,7 @@ function malformed(at: 'header' | 'query', path: string, reason: string): LeadsE
 async function sendEvents(
   request: FastifyRequest<{ Querystring: Static<typeof EventQuery> }>,
   reply: FastifyReply,
-  {
-    context,
-    events,
-    start,
-    stream,
-  }: { context: CrmContext; events: EventReader; start: EventStart; stream: AbortController },
+  { events, start, stream }: { events: EventReader; start: EventStart; stream: AbortController },
 ): Promise<FastifyReply> {
   let { principal } = request;
   const steps = await events.open({
@@ -179,16 +170,28 @@ async function sendEvents(
     .type('text/event-stream; charset=utf-8')
     // Without this header, nginx buffers events.
     .header('x-accel-buffering', 'no');
-  // After the stream was aborted, no event would clear the timer of verifyAgain.
+  // After the stream was aborted, no event would end the checks of verifyAgain.
   if (request.method === 'HEAD' || stream.signal.aborted) {
     stream.abort();
     return reply.send('');
   }
-  const ended = verifyAgain(request, context, stream, (verified) => (principal = verified));
+  let isRefused = false;
+  const endChecks = verifyAgain(request, {
+    onVerified: (verified) => (principal = verified),
+    onRefused() {
+      isRefused = true;
+      stream.abort();
+    },
+  });
+  stream.signal.addEventListener('abort', endChecks, { once: true });
   reply.raw.setTimeout(idleMs);
   return reply.send(
     Readable.from(
-      textOf(steps, (event) => shownEvent(event, principal), ended),
+      textOf(
+        steps,
+        (event) => shownEvent(event, principal),
+        () => isRefused,
+      ),
       { objectMode: false },
     ),
   );
@@ -197,35 +200,6 @@ async function sendEvents(
 function isVisible({ data: { lead } }: LeadEvent, principal: Principal): boolean {
   const { userId = lead.userId } = visibleTo(principal);
   return lead.userId === userId;
-}
-
-/**
- * Verifies the credentials of a stream at an interval, and ends the stream if they are no longer valid.
- *
- * @returns a function that returns whether the stream was ended for this reason.
- */
-function verifyAgain(
-  request: FastifyRequest,
-  context: CrmContext,
-  stream: AbortController,
-  onVerified: (principal: Principal) => void,
-): () => boolean {
-  let verifiedAt = performance.now();
-  let isRefused = false;
-  const verify = async () => {
-    try {
-      const { principal } = await verifyApiKeyAndToken(request, context);
-      verifiedAt = performance.now();
-      onVerified(principal);
-    } catch (error) {
-      if (isOutage(error) && performance.now() - verifiedAt < unverifiedMs) return;
-      isRefused = true;
-      stream.abort();
-    }
-  };
-  const timer = setInterval(() => void verify(), verifyMs);
-  stream.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
-  return () => isRefused;
 }
 
 async function* textOf(

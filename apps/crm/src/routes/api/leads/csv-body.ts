@@ -4,6 +4,7 @@ import { type ImportRejection, maxListedRejections } from '@leads/core/lead';
 import { readLongBody } from '@leads/http/server/long-body';
 import type { FastifyRequest } from 'fastify';
 import type { TransferLimits } from '../../../transfer-limits.ts';
+import { verifyTransfer } from '../../../verify-again.ts';
 
 /** Rejects bodies that are compressed or declare a charset other than UTF-8. */
 export function rejectEncoded({ headers }: FastifyRequest): void {
@@ -24,7 +25,7 @@ export function rejectEncoded({ headers }: FastifyRequest): void {
 }
 
 /**
- * Imports the body of a request as one transfer of its workspace.
+ * Imports the body of a request as one transfer of its workspace. It ends if the credentials of the request are revoked.
  *
  * @param work imports the file. @returns its report.
  * @returns the report with its first rejections.
@@ -37,17 +38,19 @@ export async function importBody<Report extends { readonly rejected: number }>(
     options: { signal: AbortSignal; onRejection: (rejection: ImportRejection) => void },
   ) => Promise<Report>,
 ) {
-  const { stopping: signal } = transfers;
   const rejections: ImportRejection[] = [];
   const onRejection = (rejection: ImportRejection) => {
     if (rejections.length < maxListedRejections) rejections.push(rejection);
   };
   const end = transfers.begin('import', request.principal.workspaceId);
+  const verification = verifyTransfer(request);
+  const signal = AbortSignal.any([transfers.stopping, verification.signal]);
   try {
     const report = await work(readLongBody(request, { signal }), { signal, onRejection });
     const truncated = report.rejected > rejections.length;
     return { success: true as const, ...report, rejections, truncated };
   } finally {
+    verification.end();
     end();
   }
 }
