@@ -1,4 +1,5 @@
 import type { LeadDetail, LeadHistoryEntry } from '@leads/core/lead';
+import type { Answer } from '@leads/test-kit/http-client';
 import { personalData } from '@leads/test-kit/log-check/confidential';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
@@ -512,8 +513,7 @@ describe('the history', () => {
     for (let path = `/${lead.id}/history`; path !== ''; ) {
       const answer = await api.send(owner, 'GET', path);
       pages.push(ok<LeadHistoryEntry[]>(answer).map(({ version }) => version));
-      const [, url] = /^<([^>]+)>; rel="next"$/.exec(String(answer.headers['link'] ?? '')) ?? [];
-      path = url === undefined ? '' : url.slice(url.indexOf(`/${lead.id}`));
+      path = nextPathOf(answer, lead.id);
     }
     expect(pages.map(({ length }) => length)).toEqual([1000, 1000, 500]);
     expect(pages.flat()).toEqual(Array.from({ length: 2500 }, (_, i) => i + 1));
@@ -535,7 +535,33 @@ describe('the history', () => {
       expect([query, answer.status, answer.json()]).toEqual([query, 400, invalidInput]);
     }
   });
+
+  test('is returned in pages of up to 2 MiB without a gap or a repeat', async () => {
+    const lead = workspace.lead(owner);
+    await fixture.leads.insert([lead]);
+    await fixture.sql(
+      `INSERT INTO lead_change (lead_id, version, user_id, fields, created_at)
+       SELECT $1, version, $2, jsonb_build_object('address', jsonb_build_object('to', repeat('x', 60000))), now()
+       FROM generate_series(2, 100) AS version`,
+      [lead.id, owner.userId],
+    );
+    await fixture.sql('UPDATE lead SET version = 100 WHERE id = $1', [lead.id]);
+    const versions: number[] = [];
+    for (let path = `/${lead.id}/history`; path !== ''; ) {
+      const answer = await api.send(owner, 'GET', path);
+      expect(answer.text.length).toBeLessThan(2.2 * 1024 * 1024);
+      versions.push(...ok<LeadHistoryEntry[]>(answer).map(({ version }) => version));
+      path = nextPathOf(answer, lead.id);
+    }
+    expect(versions).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
+  });
 });
+
+/** Returns the path of the next page of a history from the lead's id on; an empty text for the last page. */
+function nextPathOf({ headers }: Answer, id: string): string {
+  const [, url] = /^<([^>]+)>; rel="next"$/.exec(String(headers['link'] ?? '')) ?? [];
+  return url === undefined ? '' : url.slice(url.indexOf(`/${id}`));
+}
 
 function without<Fields extends object>(fields: Fields, ...names: (keyof Fields)[]): Partial<Fields> {
   return Object.fromEntries(

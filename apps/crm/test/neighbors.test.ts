@@ -8,6 +8,8 @@ afterAll(() => crm[Symbol.asyncDispose]());
 const { service, fixture } = crm;
 const busy = await fixture.createWorkspace();
 const { owner: neighbor } = await fixture.createWorkspace();
+const lead = busy.lead(busy.owner);
+await fixture.leads.insert([lead]);
 
 test.each([
   {
@@ -16,6 +18,7 @@ test.each([
     table: 'lead_tally',
     request: (visitor: Visitor) => visitor.get('/overview?from=2026-01-01&to=2026-01-31&zone=UTC'),
     patterns: ['%width_bucket%'],
+    most: 1,
   },
   {
     name: '20 payments',
@@ -30,10 +33,19 @@ test.each([
       }),
     // The first payment waits for the table. Without a queue, the others would wait for the lock of the workspace.
     patterns: ['%FROM payment WHERE workspace_id%', '%FROM workspace%FOR NO KEY UPDATE%'],
+    most: 1,
+  },
+  {
+    name: '20 histories',
+    table: 'lead_change',
+    request: (visitor: Visitor) => visitor.get(`/order/leads/${lead.id}/history`),
+    patterns: ['%FROM lead_change%'],
+    // Half of the connections of pages.
+    most: 3,
   },
 ] as const)(
   'searches, counts and exports of a workspace are answered while another workspace requests $name at once',
-  async ({ table, request, patterns }) => {
+  async ({ table, request, patterns, most }) => {
     const { visitor } = await signInAs(service, busy, 'owner');
     const release = await fixture.holdTable(table, 'ACCESS EXCLUSIVE');
     onTestFinished(release);
@@ -44,7 +56,7 @@ test.each([
       service.send({ path: `/api/v1/order/leads${query}`, headers: { ...neighbor.headers, Accept: accept } });
     const answers = await Promise.all([list(''), list('?q=ada'), list('?count=exact'), list('', 'text/csv')]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    expect(await blocked()).toBe(1);
+    expect(await blocked()).toBeLessThanOrEqual(most);
     await release();
     await answered;
   },

@@ -51,6 +51,7 @@ export interface Fixture extends AsyncDisposable {
   holdTable(
     table:
       | 'lead'
+      | 'lead_change'
       | 'landing_page'
       | 'lead_tally'
       | 'payment'

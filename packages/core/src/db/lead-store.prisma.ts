@@ -338,11 +338,18 @@ export function createLeadStore({ select, selectForEach, selectTexts, transactio
     },
     changeStatusInEach,
 
-    async history({ id, workspaceId }, aboveVersion, limit) {
+    async history({ id, workspaceId }, aboveVersion, limit, maxBytes) {
+      const changes = Prisma.sql`
+        SELECT * FROM lead_change WHERE lead_id = ${id}::uuid AND version > ${aboveVersion} ORDER BY version LIMIT ${limit}`;
+      const page =
+        maxBytes === undefined
+          ? Prisma.sql`(${changes}) AS page`
+          : Prisma.sql`(
+              SELECT *, sum(bytes) OVER (ORDER BY version) - bytes AS bytes_before
+              FROM (SELECT *, octet_length(changes::text) AS bytes FROM (${changes}) AS changes) AS sized
+            ) AS page WHERE bytes_before < ${maxBytes}`;
       const rows = await select<Record<string, unknown>>(
-        Prisma.sql`
-          SELECT ${changeColumnsWithAliases} FROM lead_change WHERE lead_id = ${id}::uuid AND version > ${aboveVersion}
-          ORDER BY version LIMIT ${limit}`,
+        Prisma.sql`SELECT ${changeColumnsWithAliases} FROM ${page} ORDER BY version`,
         { workspaceId },
       );
       return rows.map((row) => withoutNulls(row) as unknown as LeadChange);

@@ -7,8 +7,8 @@ import { creationOf, toHistoryEntry } from './lead-history.ts';
 import { shownChange, shownLead, visibleTo } from './lead-scope.ts';
 import type { LeadStore } from './lead-store.ts';
 
-/** The number of entries in a page of a history. */
-const historyPageSize = 1000;
+/** The maximum number of entries in a page of a history, and of bytes of changes in Postgres. A page has at least one entry. */
+const historyPage = { entries: 1000, bytes: 2 * 1024 * 1024 };
 
 /**
  * Returns a lead with all its fields.
@@ -45,13 +45,12 @@ export async function getLeadHistory(
 ): Promise<{ entries: LeadHistoryEntry[]; nextAbove?: number }> {
   const lead = await findLead(leads, principal, id);
   const entries: LeadHistoryEntry[] = aboveVersion < 1 ? [creationOf(lead)] : [];
-  const limit = historyPageSize - entries.length;
-  const changes = await leads.history(lead, aboveVersion, limit + 1);
-  const page = changes.slice(0, limit);
-  entries.push(...page.flatMap((change) => shownChange(toHistoryEntry(change), principal) ?? []));
-  const last = page.at(-1);
+  const limit = historyPage.entries - entries.length;
+  const changes = await leads.history(lead, aboveVersion, limit, historyPage.bytes);
+  entries.push(...changes.flatMap((change) => shownChange(toHistoryEntry(change), principal) ?? []));
+  const last = changes.at(-1);
   return {
     entries,
-    ...(changes.length > limit && last !== undefined && { nextAbove: last.version }),
+    ...(last !== undefined && last.version < lead.version && { nextAbove: last.version }),
   };
 }

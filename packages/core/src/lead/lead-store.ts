@@ -259,10 +259,15 @@ export interface LeadStore {
     workspaces: readonly { readonly workspaceId: string; readonly changes: readonly StatusChangeFrom[] }[],
   ): Promise<readonly ReadonlyMap<string, FoundLead>[]>;
 
-  /** Returns up to `limit` changes of a lead after a version, oldest first. */
+  /**
+   * Returns up to `limit` changes of a lead after a version, oldest first.
+   *
+   * @param maxBytes the number of bytes of changes in Postgres after which no further change is returned. Default: no limit.
+   */
   history(
     lead: Pick<StoredLead, 'id' | 'workspaceId'>,
     aboveVersion: number,
     limit: number,
+    maxBytes?: number,
   ): Promise<LeadChange[]>;
 }

@@ -31,7 +31,7 @@ export function getLeadHistoryRoute(app: Server, context: CrmContext): void {
         tags: ['leads'],
         summary: 'Get the history of one lead',
         description:
-          'Lists every change of the lead, beginning with its creation: the user, the time, the fields, the old and new status, and the reason. A page has up to 1000 entries. The `Link` header contains the URL of the next page.',
+          'Lists every change of the lead, beginning with its creation: the user, the time, the fields, the old and new status, and the reason. A page has up to 1000 entries, and fewer if they have more than 2 MiB. The `Link` header contains the URL of the next page.',
         params: idPath('lead'),
         querystring: HistoryQuery,
         response: {
