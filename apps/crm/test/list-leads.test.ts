@@ -5,6 +5,7 @@ import { recordStatements } from '@leads/test-kit/recorded-statements';
 import { constantFrom, forAll, integer, oneOf, query, tuple } from '@leads/test-kit/suites/hostile-input';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
+import { fillWorkspace } from './leads-api.ts';
 
 const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());
@@ -19,7 +20,7 @@ interface Listed {
   userId: string;
 }
 
-/** Returns one page and the URL of the next one. */
+/** Returns one page, and the URLs of the next and the previous one. */
 async function page(member: TestMember, search = '', at = path) {
   const answer = await service.send({ path: at + search, headers: { ...member.headers } });
   expect([answer.status, answer.text]).toEqual([200, answer.text]);
@@ -32,8 +33,11 @@ async function page(member: TestMember, search = '', at = path) {
       return [relation, target];
     }),
   );
-  const url = urls.get('next');
-  return { leads: answer.json<Listed[]>(), next: url === undefined ? undefined : new URL(url) };
+  const urlOf = (relation: 'next' | 'prev') => {
+    const url = urls.get(relation);
+    return url === undefined ? undefined : new URL(url);
+  };
+  return { leads: answer.json<Listed[]>(), next: urlOf('next'), prev: urlOf('prev') };
 }
 
 /** Follows the links from page to page. Calls `between` after each page. */
@@ -124,6 +128,41 @@ describe('the list of leads', () => {
       expect(pages).toHaveLength(Math.ceil(250 / limit));
     }
   });
+
+  test.each(['', '&q=lead', '&sort=status', '&sort=-source&status=OnHold'])(
+    'has up to 2 MiB a page with limit=1000%s, and links its pages in both directions without a gap or a repeat',
+    async (search) => {
+      const workspace = await fixture.createWorkspace();
+      await fillWorkspace(fixture, workspace, 150);
+      // Every third lead has a long address, and the last one is larger than the others.
+      await fixture.sql(
+        `UPDATE lead SET address = repeat('x', CASE name WHEN 'Lead 150' THEN 300000 ELSE 60000 END)
+         WHERE workspace_id = $1 AND right(name, 2)::int % 3 = 0`,
+        [workspace.id],
+      );
+      const walkPages = async (from: string, relation: 'next' | 'prev') => {
+        const pages: string[][] = [];
+        let last = from;
+        for (let at: URL | undefined = new URL(`http://x${path}${from}`); at !== undefined; ) {
+          last = at.search;
+          const { leads, [relation]: following }: Awaited<ReturnType<typeof page>> = await page(
+            workspace.owner,
+            last,
+          );
+          expect(JSON.stringify(leads).length).toBeLessThan(2.3 * 1024 * 1024);
+          pages.push(idsOf(leads));
+          at = following;
+        }
+        return { pages, last };
+      };
+      const { pages, last } = await walkPages(`?limit=1000${search}`, 'next');
+      expect(pages.length).toBeGreaterThan(1);
+      const ids = pages.flat();
+      expect([ids.length, new Set(ids).size]).toEqual([150, 150]);
+      const backward = await walkPages(last, 'prev');
+      expect(backward.pages.toReversed().flat()).toEqual(ids);
+    },
+  );
 
   test('has no gap or repeat if leads are inserted between the requests', async () => {
     const workspace = await fixture.createWorkspace();

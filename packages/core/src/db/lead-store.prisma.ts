@@ -48,7 +48,7 @@ import {
   unfilteredStatement,
   valueColumns,
 } from './lead-selection.ts';
-import { listedColumns, writePage } from './listed-lead.ts';
+import { boundedStatements, listedWith, writePage } from './listed-lead.ts';
 import { withoutNulls } from './without-nulls.ts';
 
 /** All fields but `state`, which comes last in exports. */
@@ -136,7 +136,7 @@ export function createLeadStore({ select, selectForEach, selectTexts, transactio
     return rows.map((row) => withoutNulls(row) as unknown as FoundLead);
   };
 
-  /** Writes the page of texts of {@link listedColumns}. Leads that their texts do not represent are read again. */
+  /** Writes the page of texts of {@link listedWith}. Leads that their texts do not represent are read again. */
   const toPage = async (scope: LeadScope, texts: readonly string[], hasMore: boolean): Promise<LeadPage> => {
     const written = writePage(texts, hasMore);
     if ('page' in written) return written.page;
@@ -239,21 +239,25 @@ export function createLeadStore({ select, selectForEach, selectTexts, transactio
       if (selection === undefined) return toPage(scope, [], false);
       // One row beyond the page shows whether there are more leads in that direction.
       const bounds = { limit: limit + 1, after: after ?? before };
-      const { workspaceId } = scope;
       const value = valueColumns[selection.order.by];
-      const columns = value === undefined ? listedColumns : Prisma.sql`${listedColumns}, ${value}`;
+      const columns = listedWith(value);
+      const read = async (query: Prisma.Sql, name?: string) => {
+        const options = { workspaceId: scope.workspaceId };
+        const [short, bounded] = boundedStatements(query, limit, value !== undefined);
+        const shortRows = await selectTexts(short, { ...options, name });
+        return shortRows.every(([text]) => text !== null) ? shortRows : selectTexts(bounded, options);
+      };
       const plain = unfilteredStatement('list', columns, selection, bounds);
       const rows =
         plain === undefined
-          ? await inSteps(statementsOf(columns, selection, bounds), bounds, (query) =>
-              selectTexts(query, { workspaceId }),
-            )
-          : await selectTexts(plain.sql, { name: plain.name, workspaceId });
-      const texts = rows.slice(0, limit).map(([text]) => text as string);
+          ? await inSteps(statementsOf(columns, selection, bounds), bounds, read)
+          : await read(plain.sql, plain.name);
+      // A lead beyond the size of the page has no text.
+      const texts = rows.slice(0, limit).flatMap(([text]) => text ?? []);
       const page = await toPage(
         scope,
         before === undefined ? texts : texts.toReversed(),
-        rows.length > limit,
+        rows.length > texts.length,
       );
       return value === undefined ? page : withValues(page, rows);
     },

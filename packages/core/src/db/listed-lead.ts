@@ -3,7 +3,7 @@ import type { Lead } from '../lead/lead.schema.ts';
 import type { LeadEnd, LeadPage } from '../lead/lead-store.ts';
 import { Prisma } from './generated/client.ts';
 
-/** Separates the fields of {@link listedColumns}: the control character US. */
+/** Separates the fields of {@link listedWith}: the control character US. */
 const separator = 0x1f;
 /** A field that is null: the control character RS. */
 const nullMark = 0x1e;
@@ -43,9 +43,40 @@ const nullable = fields.filter(({ isNullable }) => isNullable).map(({ name, colu
  * A listed lead as one text of separated fields, because node-postgres takes longer to read a value than this module to
  * split one. The last field is the number of nulls.
  */
-export const listedColumns = Prisma.raw(
-  `concat_ws(E'\\x1f', ${expressions.join(', ')}, num_nulls(${nullable.join(', ')}))`,
+const listedColumns = Prisma.raw(
+  `concat_ws(E'\\x1f', ${expressions.join(', ')}, num_nulls(${nullable.join(', ')})) AS listed`,
 );
+
+/** The bytes of texts in a page after which it has no further lead. A page has at least one lead. */
+const maxPageBytes = 2 * 1024 * 1024;
+
+/** Returns the columns of a statement that lists leads, with the value of the order if it has one. */
+export function listedWith(value: Prisma.Sql | undefined): Prisma.Sql {
+  return value === undefined ? listedColumns : Prisma.sql`${listedColumns}, ${value}`;
+}
+
+/**
+ * Returns the statements that read a page of {@link listedWith} in bounded memory. The first one has null instead of each
+ * text that is longer than the page's average. If it has a null, the caller runs the second, which has null instead of
+ * each text beyond {@link maxPageBytes}. The second takes up to a third longer, and few leads are so long.
+ *
+ * Both rely on the order of a subquery, which Postgres keeps.
+ */
+export function boundedStatements(
+  statement: Prisma.Sql,
+  limit: number,
+  hasValue: boolean,
+): readonly [short: Prisma.Sql, bounded: Prisma.Sql] {
+  const select = (condition: Prisma.Sql) => Prisma.sql`
+    SELECT CASE WHEN ${condition} THEN listed END${hasValue ? Prisma.sql`, value` : Prisma.empty}
+    FROM (${statement}) AS page`;
+  return [
+    select(Prisma.sql`octet_length(listed) <= ${Math.floor(maxPageBytes / limit)}`),
+    select(
+      Prisma.sql`sum(octet_length(listed)) OVER (ROWS UNBOUNDED PRECEDING) - octet_length(listed) < ${maxPageBytes}`,
+    ),
+  ];
+}
 
 /** The fields with the bytes before their values. Each value is a string. */
 const written = fields.map(({ name, kind, isNullable = false }, at) => ({
@@ -62,14 +93,18 @@ const decimals = Buffer.from('.000');
 const maxBytesOfCharacter = 6;
 const maxBytesOfNames = 2 * Buffer.concat(written.map(({ before }) => before)).length;
 
+const usualBytes = 128 * 1024;
+/** A buffer that a page has enlarged beyond this size is not kept. */
+const maxKeptBytes = 1024 * 1024;
+
 /** Reused for every page, because its bytes are copied. */
-let buffer = Buffer.allocUnsafe(128 * 1024);
+let buffer = Buffer.allocUnsafe(usualBytes);
 
 /** A page, or the ids of leads that must be read with their columns one by one. */
 type WrittenPage = { readonly page: LeadPage } | { readonly unclearIds: readonly string[] };
 
 /**
- * Writes texts of {@link listedColumns} as the JSON of the schema `Lead`, byte by byte. It takes half the time of texts
+ * Writes texts of {@link listedWith} as the JSON of the schema `Lead`, byte by byte. It takes half the time of texts
  * that are split and joined, and a tenth of their memory. The memory matters most: objects of requests that wait for
  * each other outlive a garbage collection, and so does everything that they refer to.
  *
@@ -80,6 +115,18 @@ export function writePage(
   texts: readonly string[],
   hasMore: boolean,
   found?: ReadonlyMap<string, FoundLead>,
+): WrittenPage {
+  try {
+    return writeLeads(texts, hasMore, found);
+  } finally {
+    if (buffer.length > maxKeptBytes) buffer = Buffer.allocUnsafe(usualBytes);
+  }
+}
+
+function writeLeads(
+  texts: readonly string[],
+  hasMore: boolean,
+  found: ReadonlyMap<string, FoundLead> | undefined,
 ): WrittenPage {
   const unclearIds: string[] = [];
   const starts: number[] = [];

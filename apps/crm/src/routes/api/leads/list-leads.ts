@@ -21,7 +21,7 @@ export function listLeadsRoute(app: Server, context: CrmContext): void {
         tags: ['leads'],
         summary: 'List leads, newest first',
         description:
-          'Owners and managers see the leads of their workspace. A publisher sees its own leads. A lead must match all given filters. The `Link` header contains the URLs of the next and the previous page (RFC 8288, `rel="next"` and `rel="prev"`). The last page has no next page. With `Accept: text/csv` or `Accept: application/x-ndjson`, the response contains every matching lead with all of its fields. An export does not accept `limit`, `cursor` and `count`.',
+          'Owners and managers see the leads of their workspace. A publisher sees its own leads. A lead must match all given filters. The `Link` header contains the URLs of the next and the previous page (RFC 8288, `rel="next"` and `rel="prev"`). The last page has no next page. A page has fewer leads than `limit` if they have more than 2 MiB. With `Accept: text/csv` or `Accept: application/x-ndjson`, the response contains every matching lead with all of its fields. An export does not accept `limit`, `cursor` and `count`.',
         querystring: LeadQuery,
         response: {
           200: {
