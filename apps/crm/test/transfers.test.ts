@@ -345,3 +345,24 @@ test('a transfer does not wait for pipelined requests whose client has disconnec
   release();
   await app.close();
 });
+
+test('the connection of a client that reads nothing of a response is closed', async () => {
+  const app = createApp();
+  const bytes = 64 * 1024 * 1024;
+  let isClosed = false;
+  app.get('/large', { config: { idleMs: 200 } }, async (_request, { raw }) => {
+    raw.once('close', () => {
+      isClosed = true;
+    });
+    return 'x'.repeat(bytes);
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const socket = connect(Number(new URL(app.listeningOrigin).port), '127.0.0.1').pause();
+  socket.on('error', () => undefined).write('GET /large HTTP/1.1\r\nHost: leads.example\r\n\r\n');
+  await expect.poll(() => isClosed).toBe(true);
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.resume();
+  await closed;
+  expect(socket.bytesRead).toBeLessThan(bytes);
+  await app.close();
+});

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { isIP, type Socket } from 'node:net';
+import { isIP, Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { Principal } from '@leads/core/credential';
 import { Problem } from '@leads/core/error-schema';
@@ -53,6 +53,10 @@ declare module 'fastify' {
     unhurried: WeakSet<Socket>;
     connections: OpenConnections;
   }
+  interface FastifyContextConfig {
+    /** The time after which a client that reads nothing of the response is disconnected, in milliseconds. Default: 30 s. */
+    idleMs?: number;
+  }
   interface FastifyRequest {
     /** The member of the API key. A guard sets it when the key is known, also if it rejects the request or the key has expired. */
     keyPrincipal: Principal | undefined;
@@ -65,6 +69,9 @@ declare module 'fastify' {
 const bodyLimit = 64 * 1024;
 /** The timeout of a whole request, in milliseconds. Its headers must arrive within half of it. */
 export const requestTimeoutMs = 10_000;
+
+/** The default of the route option `idleMs`. */
+const defaultIdleMs = 30_000;
 
 const requestIdShape = /^[\w.:-]{1,128}$/;
 
@@ -199,8 +206,14 @@ export function createServer(options: {
   });
   // Set when the response is sent: the connection of a request that arrived before the signal would stay open and keep
   // the process alive.
-  app.addHook('onSend', (_request, reply, payload, done) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
     if (app.lifecycle.leaving) reply.header('connection', 'close');
+    const { socket } = request.raw;
+    // Without the timeout, a response stays in memory as long as its client does not read. Requests of `inject` have no
+    // real socket.
+    if (socket instanceof Socket) {
+      socket.setTimeout(request.routeOptions.config.idleMs ?? defaultIdleMs);
+    }
     done(null, payload);
   });
   app.addHook('onResponse', (request, reply, done) => {

@@ -5,9 +5,6 @@ import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import type { TransferLimits } from '../../transfer-limits.ts';
 import { verifyTransfer } from '../../verify-again.ts';
 
-/** The time after which a client that reads nothing is disconnected, in milliseconds. */
-const idleMs = 30_000;
-
 /** A file to send. */
 interface SentFile {
   readonly type: string;
@@ -46,7 +43,6 @@ export async function sendFile(
     log.info({ err: signal.reason as unknown }, 'Export aborted: its credentials are no longer valid');
     raw.destroy();
   });
-  raw.setTimeout(idleMs);
   const paced = atPace(allTexts(first, texts, transfers, log), new Pace(), () => {
     log.info('Export aborted: the client reads too slowly');
     raw.destroy();

@@ -81,7 +81,7 @@ export function streamEventsRoute(app: Server, context: CrmContext): void {
   app.get(
     '/events',
     {
-      config: { permission: 'member', scope: 'events', isEndless: true },
+      config: { permission: 'member', scope: 'events', isEndless: true, idleMs },
       schema: {
         operationId: 'streamEvents',
         tags: ['events'],
@@ -184,7 +184,6 @@ async function sendEvents(
     },
   });
   stream.signal.addEventListener('abort', endChecks, { once: true });
-  reply.raw.setTimeout(idleMs);
   return reply.send(
     Readable.from(
       textOf(
