@@ -136,7 +136,7 @@ describe('the audit log', () => {
   test('records landing pages by API key', async () => {
     const { owner, id: workspaceId } = await fixture.createWorkspace();
     await fixture.campaigns.addLandingPages(
-      ['first', 'junk'].map((name) => ({ workspaceId, name, browserKeyId: workspaceId })),
+      ['first', 'junk'].map((name) => ({ workspaceId, name, apiKeyId: workspaceId })),
       1,
     );
     const idOf = async (name: string) =>
@@ -171,7 +171,7 @@ describe('the audit log', () => {
   test('records users, campaigns and landing pages of the command line', async () => {
     const { owner, slug, id: workspaceId } = await fixture.createWorkspace();
     await fixture.campaigns.addLandingPages(
-      ['first', 'junk'].map((name) => ({ workspaceId, name, browserKeyId: workspaceId })),
+      ['first', 'junk'].map((name) => ({ workspaceId, name, apiKeyId: workspaceId })),
       1,
     );
     const run = async (command: string) => {

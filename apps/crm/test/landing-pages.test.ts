@@ -118,11 +118,11 @@ describe('POST /api/v1/landing-pages', () => {
   });
 });
 
-describe('landing pages beyond the cap of a browser key', () => {
-  /** Registers landing pages as the intake does for leads with a browser key, which may register one. */
+describe('landing pages beyond the cap of an API key', () => {
+  /** Registers landing pages as the intake does for leads with an API key, which may register one. */
   const registerCapped = async (workspace: TestWorkspace, names: readonly string[]) => {
-    const browserKeyId = randomUUID();
-    const pages = names.map((name) => ({ workspaceId: workspace.id, name, browserKeyId }));
+    const apiKeyId = randomUUID();
+    const pages = names.map((name) => ({ workspaceId: workspace.id, name, apiKeyId }));
     await fixture.campaigns.addLandingPages(pages, 1);
   };
 
@@ -494,7 +494,7 @@ test('managers may change landing pages; publishers may only list those of their
   ]);
   await register(workspace, ['a-theirs', 'mine']);
   await fixture.campaigns.addLandingPages([
-    { workspaceId: workspace.id, name: 'of-my-key', browserKeyId: key?.id ?? '' },
+    { workspaceId: workspace.id, name: 'of-my-key', apiKeyId: key?.id ?? '' },
   ]);
   await fixture.leads.insert([
     workspace.lead(publisher, { lpName: 'mine' }),

@@ -34,7 +34,7 @@ export const IntakeConfig = Type.Object({
     maximum: 10_000,
     default: 20,
     description:
-      'Unknown landing pages that leads with one API key bound to web origins register on one day (UTC). Further ones wait for the approval of a manager. 0 means no limit',
+      'Unknown landing pages that leads with one API key register on one day (UTC). Further ones wait for the approval of a manager. 0 means no limit',
   }),
   INTAKE_SECRET_KEY_REQUESTS_PER_MINUTE: perMinute(
     'Requests a minute that any other API key may send to one process',

@@ -175,7 +175,7 @@ describe('the campaign of a lead', () => {
 });
 
 describe('isolation of workspaces', () => {
-  test('registers up to the cap of unknown landing pages for a browser key and day, and holds further ones for approval', async () => {
+  test('registers up to the cap of unknown landing pages for an API key and day, and holds further ones for approval', async () => {
     const workspace = await fixture.createWorkspace();
     const origin = 'https://offer.example';
     const browserKey = async () => {
@@ -197,13 +197,15 @@ describe('isolation of workspaces', () => {
     for (const name of ['a', 'b', 'c', 'd', 'a', 'c']) held.push(await isHeld(first, name));
     expect(held).toEqual([false, false, true, true, false, true]);
     expect(await isHeld(second, 'e')).toBe(false);
-    for (const name of ['f', 'g', 'h']) expect(await isHeld(workspace.owner.apiKey, name)).toBe(false);
+    const { apiKey: secretKey } = workspace.owner;
+    for (const name of ['f', 'g', 'h']) expect(await isHeld(secretKey, name)).toBe(name === 'h');
     // The cap applies again to the next day.
     await fixture.sql(
       `UPDATE landing_page SET created_at = created_at - interval '1 day' WHERE workspace_id = $1`,
       [workspace.id],
     );
     expect(await isHeld(first, 'i')).toBe(false);
+    expect(await isHeld(secretKey, 'j')).toBe(false);
   });
 
   test("ignores another workspace's landing page of the same name", async () => {

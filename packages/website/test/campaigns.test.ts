@@ -431,7 +431,7 @@ test('no other landing page is changed while a change of one is stored, so that 
   const { page, workspace } = await website.openSignedIn({ role: 'manager' });
   for (const name of ['quiz', 'spring-offer']) await workspace.mapLandingPage(name, null);
   await website.fixture.campaigns.addLandingPages(
-    [{ workspaceId: workspace.id, name: 'junk', browserKeyId: randomUUID() }],
+    [{ workspaceId: workspace.id, name: 'junk', apiKeyId: randomUUID() }],
     0,
   );
   await page.goto('/campaigns');
@@ -464,17 +464,17 @@ test('no other landing page is changed while a change of one is stored, so that 
   await campaign(page, 'DEMO').getByText('quiz, spring-offer').waitFor();
 });
 
-test('managers approve landing pages beyond the cap of a browser key, with or without a campaign', async () => {
+test('managers approve landing pages beyond the cap of an API key, with or without a campaign', async () => {
   const { page, workspace } = await website.openSignedIn({ role: 'manager' });
   const names = ['first', 'junk', 'quiz', 'spring'];
-  const browserKeyId = randomUUID();
+  const apiKeyId = randomUUID();
   await website.fixture.campaigns.addLandingPages(
-    names.map((name) => ({ workspaceId: workspace.id, name, browserKeyId })),
+    names.map((name) => ({ workspaceId: workspace.id, name, apiKeyId })),
     1,
   );
   await page.goto('/campaigns');
   await page
-    .getByText('The leads of 3 landing pages go to the default campaign. An API key in a web page named more')
+    .getByText('The leads of 3 landing pages go to the default campaign. An API key named more')
     .waitFor();
   await expectGoodEverywhere(page, 'campaigns-approval');
   await page.getByRole('button', { name: 'Approve spring' }).click();
@@ -496,9 +496,9 @@ test('managers approve landing pages beyond the cap of a browser key, with or wi
 
 test('managers dismiss landing pages that wait for approval, and restore them', async () => {
   const { page, workspace } = await website.openSignedIn({ role: 'manager' });
-  const browserKeyId = randomUUID();
+  const apiKeyId = randomUUID();
   await website.fixture.campaigns.addLandingPages(
-    ['first', 'junk', 'quiz'].map((name) => ({ workspaceId: workspace.id, name, browserKeyId })),
+    ['first', 'junk', 'quiz'].map((name) => ({ workspaceId: workspace.id, name, apiKeyId })),
     1,
   );
   await page.goto('/campaigns');

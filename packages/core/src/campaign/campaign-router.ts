@@ -42,13 +42,13 @@ export class CampaignRouter {
   /**
    * Finds a route like {@link CampaignStore.routeIntakeLead}. A cached route is returned synchronously.
    *
-   * @param browserKeyId the browser key of the lead, whose new landing pages are capped.
+   * @param apiKeyId the API key of the lead, whose new landing pages are capped.
    */
   find(
     workspaceId: string,
     landingPage: string | undefined,
     keyCampaignId: string | undefined,
-    browserKeyId?: string,
+    apiKeyId?: string,
   ): IntakeRoute | Promise<IntakeRoute> {
     // A name that no landing page may have would only fill the cache.
     const name = landingPage !== undefined && fitsLandingPage(landingPage) ? landingPage : undefined;
@@ -57,7 +57,7 @@ export class CampaignRouter {
       async () => {
         const route = await this.#campaigns.routeIntakeLead(workspaceId, name, keyCampaignId);
         if (name !== undefined && !route.landingPageKnown) {
-          this.#landingPages.register(workspaceId, name, browserKeyId);
+          this.#landingPages.register(workspaceId, name, apiKeyId);
         }
         return route;
       },

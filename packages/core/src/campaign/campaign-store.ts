@@ -62,8 +62,8 @@ export type LandingPageState = 'approved' | 'pending' | 'dismissed';
 export interface UnknownLandingPage {
   readonly workspaceId: string;
   readonly name: string;
-  /** The browser key of the lead that names the landing page. */
-  readonly browserKeyId?: string | undefined;
+  /** The API key of the lead that names the landing page; absent if no lead names it. */
+  readonly apiKeyId?: string | undefined;
 }
 
 /** A reference to a landing page of a workspace, by id or by name. */
@@ -107,7 +107,7 @@ export interface CampaignStore {
   /**
    * Adds unmapped landing pages. Existing landing pages stay as they are.
    *
-   * @param capPerKey the maximum of landing pages that a browser key registers on one day (UTC). Further landing pages wait
+   * @param capPerKey the maximum of landing pages that an API key registers on one day (UTC). Further landing pages wait
    *   for approval, up to a maximum for each workspace, beyond which they are not added.
    */
   addLandingPages(pages: readonly UnknownLandingPage[], capPerKey?: number): Promise<void>;

@@ -19,7 +19,7 @@ export class LandingPageRegistrar implements AsyncDisposable {
 
   /**
    * @param onError called once when a streak of failed writes begins. Their pages register with their next lead.
-   * @param options.capPerKey the maximum of landing pages that a browser key registers on one day. Further landing pages
+   * @param options.capPerKey the maximum of landing pages that an API key registers on one day. Further landing pages
    *   wait for approval.
    */
   constructor(
@@ -38,10 +38,10 @@ export class LandingPageRegistrar implements AsyncDisposable {
     });
   }
 
-  /** @param browserKeyId the browser key of the lead that names the landing page. */
-  register(workspaceId: string, name: string, browserKeyId?: string): void {
+  /** @param apiKeyId the API key of the lead that names the landing page. */
+  register(workspaceId: string, name: string, apiKeyId?: string): void {
     if (!fitsLandingPage(name) || this.#pending.size >= maxPending) return;
-    this.#pending.set(`${workspaceId}/${name}`, { workspaceId, name, browserKeyId });
+    this.#pending.set(`${workspaceId}/${name}`, { workspaceId, name, apiKeyId });
     this.#loop.wake();
   }
 

@@ -6,7 +6,7 @@ import type { Database } from './client.ts';
 const maxPendingPages = 500;
 
 /**
- * Returns the rows of new landing pages. Beyond the cap of its browser key for the current day (UTC), a landing page waits
+ * Returns the rows of new landing pages. Beyond the cap of its API key for the current day (UTC), a landing page waits
  * for approval. Two instances that register at the same time may exceed the cap.
  */
 export async function rowsOfNewPages(
@@ -14,7 +14,7 @@ export async function rowsOfNewPages(
   pages: readonly UnknownLandingPage[],
   capPerKey: number | undefined,
 ) {
-  const keys = new Set(pages.flatMap(({ browserKeyId }) => browserKeyId ?? []));
+  const keys = new Set(pages.flatMap(({ apiKeyId }) => apiKeyId ?? []));
   if (capPerKey === undefined || keys.size === 0) return pages.map((page) => rowOf(page));
   const workspaceId = { in: [...new Set(pages.map((page) => page.workspaceId))] };
   const today = new Date();
@@ -38,19 +38,19 @@ export async function rowsOfNewPages(
     return count <= max;
   };
   return pages.flatMap((page) => {
-    if (page.browserKeyId === undefined || fits(registeredByKey, page.browserKeyId, capPerKey)) {
+    if (page.apiKeyId === undefined || fits(registeredByKey, page.apiKeyId, capPerKey)) {
       return rowOf(page);
     }
     return fits(pendingByWorkspace, page.workspaceId, maxPendingPages) ? rowOf(page, new Date()) : [];
   });
 }
 
-function rowOf({ workspaceId, name, browserKeyId }: UnknownLandingPage, pendingSince?: Date) {
+function rowOf({ workspaceId, name, apiKeyId }: UnknownLandingPage, pendingSince?: Date) {
   return {
     id: newId(),
     workspaceId,
     name,
-    registeredBy: browserKeyId ?? null,
+    registeredBy: apiKeyId ?? null,
     pendingSince: pendingSince ?? null,
   };
 }

@@ -1,5 +1,5 @@
 import type { CampaignRouter } from '../campaign/campaign-router.ts';
-import { isBrowserKey, type Principal } from '../credential/principal.ts';
+import type { Principal } from '../credential/principal.ts';
 import { earlierId, intakeContentHash, keyOwnerOf, leadIdFor } from './idempotency.ts';
 import type { StoredOutcome } from './insert-each.ts';
 import type { IntakeLead } from './lead.schema.ts';
@@ -35,9 +35,8 @@ export async function submitLead(
   ip: string,
   idempotencyKey?: string,
 ): Promise<{ id: string; extraLeftOut: number }> {
-  const { workspaceId, userId, defaultCampaignId } = principal;
-  const browserKeyId = isBrowserKey(principal) ? principal.apiKeyId : undefined;
-  const found = routes.find(workspaceId, body.lp_name, defaultCampaignId, browserKeyId);
+  const { workspaceId, userId, apiKeyId, defaultCampaignId } = principal;
+  const found = routes.find(workspaceId, body.lp_name, defaultCampaignId, apiKeyId);
   const { campaignId, duplicateWindowSeconds, approveAfterSeconds } =
     found instanceof Promise ? await found : found;
   const owner = keyOwnerOf(principal);

@@ -144,7 +144,7 @@ export const campaigns = {
   archivedCode: (code: string) => `${code} (archived)`,
   pendingTitle: 'Waiting for approval',
   pendingLead: (pages: string) =>
-    `The leads of ${pages} go to the default campaign. An API key in a web page named more new landing pages than it may register on one day. Anyone can use such a key. Approve a landing page, choose its campaign, or dismiss it.`,
+    `The leads of ${pages} go to the default campaign. An API key named more new landing pages than it may register on one day. Approve a landing page, choose its campaign, or dismiss it.`,
   approve: 'Approve',
   approvePage: (name: string) => `Approve ${name}`,
   dismiss: 'Dismiss',
