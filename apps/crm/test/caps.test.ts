@@ -72,7 +72,7 @@ test('a workspace has 5,000 campaigns at most, also if requests arrive at once',
   expect(typeOf(await create('X5'))).toEqual(refused);
 });
 
-test('a workspace has 20,000 landing pages at most, and its leads from further pages are stored', async () => {
+test('a workspace has 20,000 landing pages at most, its leads from further pages are stored, and a dismissed page leaves room', async () => {
   const { id, owner } = await fixture.createWorkspace();
   await addRows(
     'landing_page (id, workspace_id, name, updated_at)',
@@ -87,13 +87,16 @@ test('a workspace has 20,000 landing pages at most, and its leads from further p
     `SELECT name FROM landing_page WHERE workspace_id = '${id}' AND name IN ('last', 'beyond')`,
   );
   expect(names).toEqual([{ name: 'last' }]);
-  const answer = await service.send({
-    method: 'POST',
-    path: '/api/v1/landing-pages',
-    headers: { ...owner.headers, ...asProblem },
-    body: { name: 'by hand' },
-  });
-  expect(typeOf(answer)).toEqual(refused);
+  const send = async (path: string, body: object) =>
+    typeOf(await service.send({ method: 'POST', path, headers: { ...owner.headers, ...asProblem }, body }));
+  const register = () => send('/api/v1/landing-pages', { name: 'by hand' });
+  expect(await register()).toEqual(refused);
+  const last = await fixture.campaigns.findLandingPage(id, { name: 'last' });
+  expect(await send(`/api/v1/landing-pages/${last?.id}/dismissal`, { dismissed: true })).toEqual([
+    200,
+    undefined,
+  ]);
+  expect(await register()).toEqual([200, undefined]);
 });
 
 test('a workspace has 100 pending invitations at most', async () => {

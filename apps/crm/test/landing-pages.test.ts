@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
 import { personalData } from '@leads/test-kit/log-check/confidential';
 import { recordStatements } from '@leads/test-kit/recorded-statements';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startCrm } from './crm.ts';
 
 const crm = await startCrm();
@@ -42,6 +42,13 @@ const post = ({ headers }: TestMember, body: unknown) =>
   service.send({ method: 'POST', path, headers: { ...headers }, body });
 const patch = ({ headers }: TestMember, id: string, body: unknown) =>
   service.send({ method: 'PATCH', path: `${path}/${id}`, headers: { ...headers }, body });
+const dismiss = ({ headers }: TestMember, id: string, dismissed: unknown) =>
+  service.send({
+    method: 'POST',
+    path: `${path}/${id}/dismissal`,
+    headers: { ...headers },
+    body: { dismissed },
+  });
 const namesOf = (pages: readonly LandingPage[]) => pages.map(({ name }) => name);
 
 async function accepted(answer: Awaited<ReturnType<typeof post>>): Promise<LandingPage> {
@@ -164,17 +171,12 @@ describe('landing pages beyond the cap of an API key', () => {
       const found = await fixture.campaigns.findLandingPage(workspace.id, { name });
       return found?.id ?? '';
     };
-    const dismiss = async (member: TestMember, name: string, dismissed: unknown) =>
-      service.send({
-        method: 'POST',
-        path: `${path}/${await idOf(name)}/dismissal`,
-        headers: { ...member.headers },
-        body: { dismissed },
-      });
-    const dismissed = await accepted(await dismiss(owner, 'junk-000', true));
+    const dismissByName = async (member: TestMember, name: string, dismissed: unknown) =>
+      dismiss(member, await idOf(name), dismissed);
+    const dismissed = await accepted(await dismissByName(owner, 'junk-000', true));
     expect(dismissed).toMatchObject({ name: 'junk-000', dismissedAt: expect.stringMatching(/Z$/) });
-    expect(await accepted(await dismiss(owner, 'junk-000', true))).toEqual(dismissed);
-    await accepted(await dismiss(owner, 'junk-001', true));
+    expect(await accepted(await dismissByName(owner, 'junk-000', true))).toEqual(dismissed);
+    await accepted(await dismissByName(owner, 'junk-001', true));
 
     await registerCapped(workspace, ['second', 'junk-000']);
     await registerCapped(workspace, ['third', 'late', 'later', 'too-late']);
@@ -186,7 +188,7 @@ describe('landing pages beyond the cap of an API key', () => {
     expect(namesOf(await list(owner))).toEqual(['first', 'second', 'third']);
     expect(await routeOf(workspace, 'junk-000')).toBe(defaultCampaignId);
 
-    const restored = await accepted(await dismiss(owner, 'junk-001', false));
+    const restored = await accepted(await dismissByName(owner, 'junk-001', false));
     expect(restored).not.toHaveProperty('dismissedAt');
     expect(restored).toHaveProperty('pendingSince');
     const mapped = await accepted(await patch(owner, dismissed.id, { campaignCode: 'DEMO' }));
@@ -197,14 +199,13 @@ describe('landing pages beyond the cap of an API key', () => {
     const other = await fixture.createWorkspace();
     const publisher = await workspace.addMember('publisher');
     for (const [member, name, value, status] of [
-      [owner, 'first', true, 409],
       [owner, 'first', false, 409],
       [owner, 'junk-002', 'yes', 400],
       [owner, 'unknown', true, 404],
       [other.owner, 'junk-002', true, 404],
       [publisher, 'junk-002', true, 403],
     ] as const) {
-      expect([name, value, (await dismiss(member, name, value)).status]).toEqual([name, value, status]);
+      expect([name, value, (await dismissByName(member, name, value)).status]).toEqual([name, value, status]);
     }
     const both = await service.send({ path: `${path}?pending=true&dismissed=true`, headers: owner.headers });
     expect([both.status, both.json()]).toEqual([400, invalid]);
@@ -224,6 +225,63 @@ describe('landing pages beyond the cap of an API key', () => {
     );
     expect(rows).toEqual([{ count: 500 }]);
     expect(await list(workspace.owner)).toHaveLength(2);
+  });
+});
+
+describe('POST /api/v1/landing-pages/{id}/dismissal', () => {
+  test('dismisses an approved landing page without a campaign, which waits for approval once it is restored', async () => {
+    const workspace = await fixture.createWorkspace();
+    const { owner, defaultCampaignId } = workspace;
+    await register(workspace, ['junk', 'spring']);
+    const [junk] = await list(owner);
+    const id = String(junk?.id);
+    const waiting = { ...junk, updatedAt: expect.any(String), pendingSince: expect.stringMatching(/Z$/) };
+    const dismissed = await accepted(await dismiss(owner, id, true));
+    expect(dismissed).toEqual({ ...waiting, dismissedAt: expect.stringMatching(/Z$/) });
+    await register(workspace, ['junk']);
+    expect(namesOf(await list(owner))).toEqual(['spring']);
+    expect(await list(owner, '?dismissed=true')).toEqual([dismissed]);
+    expect(await routeOf(workspace, 'junk')).toBe(defaultCampaignId);
+
+    expect(await accepted(await dismiss(owner, id, false))).toEqual(waiting);
+    expect(namesOf(await list(owner, '?pending=true'))).toEqual(['junk']);
+    await accepted(await patch(owner, id, { campaignCode: '' }));
+    expect(namesOf(await list(owner))).toEqual(['junk', 'spring']);
+  });
+
+  test('rejects a landing page that is mapped to a campaign with 409 until it is unmapped', async () => {
+    const { owner } = await fixture.createWorkspace();
+    const { id } = await accepted(await post(owner, { name: 'spring', campaignCode: 'DEMO' }));
+    const rejected = await dismiss(owner, id, true);
+    expect([rejected.status, rejected.json()]).toEqual([
+      409,
+      {
+        success: false,
+        error: 'validation',
+        message: 'A landing page that is mapped to a campaign cannot be dismissed: unmap it first',
+      },
+    ]);
+    await accepted(await patch(owner, id, { campaignCode: '' }));
+    await accepted(await dismiss(owner, id, true));
+  });
+
+  test('rejects a landing page that another request maps at the same time', async () => {
+    const workspace = await fixture.createWorkspace();
+    const { owner } = workspace;
+    await register(workspace, ['spring']);
+    const [spring] = await list(owner);
+    const id = String(spring?.id);
+    const blocked = () => fixture.countBlocked('UPDATE%landing_page%', '%FOR NO KEY UPDATE%');
+    const release = await fixture.holdTable('landing_page');
+    onTestFinished(release);
+    const mapping = patch(owner, id, { campaignCode: 'DEMO' });
+    await expect.poll(blocked).toBe(1);
+    const dismissal = dismiss(owner, id, true);
+    await expect.poll(blocked).toBe(2);
+    await release();
+    const mapped = await accepted(await mapping);
+    expect((await dismissal).status).toBe(409);
+    expect(await list(owner)).toEqual([mapped]);
   });
 });
 

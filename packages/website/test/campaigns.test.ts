@@ -494,7 +494,7 @@ test('managers approve landing pages beyond the cap of an API key, with or witho
   ]);
 });
 
-test('managers dismiss landing pages that wait for approval, and restore them', async () => {
+test('managers dismiss landing pages without a campaign, and restore them', async () => {
   const { page, workspace } = await website.openSignedIn({ role: 'manager' });
   const apiKeyId = randomUUID();
   await website.fixture.campaigns.addLandingPages(
@@ -513,6 +513,13 @@ test('managers dismiss landing pages that wait for approval, and restore them', 
   await page.getByRole('button', { name: 'Restore junk' }).click();
   await page.getByText('The leads of 2 landing pages go to the default campaign. An API key').waitFor();
   await page.getByRole('button', { name: 'Dismiss junk' }).waitFor();
+  await expectStored(page);
+
+  await page.getByRole('button', { name: 'Dismiss first' }).click();
+  await page.getByText('1 landing page without a campaign').waitFor({ state: 'detached' });
+  await expectStored(page);
+  await page.getByRole('button', { name: 'Restore first' }).click();
+  await page.getByText('The leads of 3 landing pages go to the default campaign. An API key').waitFor();
 });
 
 test('landing pages are shown in pages of 50', async () => {

@@ -48,7 +48,7 @@ export interface LandingPage {
   /** Absent if the landing page is unmapped. */
   readonly campaignId?: string | undefined;
   readonly campaignCode?: string | undefined;
-  /** Since when it waits for approval; absent if it is approved. A dismissed landing page retains it. */
+  /** Since when it waits for approval; absent if it is approved. A dismissed landing page has it, too. */
   readonly pendingSince?: Date | undefined;
   readonly dismissedAt?: Date | undefined;
   readonly createdAt: Date;
@@ -178,10 +178,11 @@ export interface CampaignStore {
   ): Promise<LandingPage | undefined>;
 
   /**
-   * Dismisses a landing page that waits for approval, or lets a dismissed one wait again. Its leads are not affected.
+   * Dismisses a landing page without a campaign, or lets a dismissed one wait for approval. Its leads are not affected.
    *
    * @returns the landing page; `undefined` if the workspace has no such landing page.
-   * @throws LeadsError `conflict` if the landing page is approved; `limit_reached`.
+   * @throws LeadsError `conflict` if a landing page to dismiss is mapped to a campaign, or one to restore is approved;
+   *   `limit_reached`.
    */
   dismissLandingPage(
     workspaceId: string,

@@ -186,7 +186,7 @@ export const LandingPageDismissal = Type.Object(
   {
     dismissed: Type.Boolean({
       description:
-        '`true` dismisses the landing page, which no longer waits for approval. `false` lets a dismissed landing page wait again.',
+        '`true` dismisses a landing page that is mapped to no campaign. `false` lets a dismissed landing page wait for approval.',
       examples: [true],
     }),
   },

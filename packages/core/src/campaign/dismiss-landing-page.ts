@@ -6,9 +6,11 @@ import type { CampaignStore } from './campaign-store.ts';
 import { toLandingPageViews } from './landing-page.ts';
 
 /**
- * Dismisses a landing page that waits for approval, or restores it. Its leads are stored and routed as before.
+ * Dismisses a landing page without a campaign, or lets a dismissed one wait for approval. Its leads are stored and routed
+ * as before.
  *
- * @throws LeadsError `not_found`; `conflict` if the landing page is approved; `limit_reached`.
+ * @throws LeadsError `not_found`; `conflict` if a landing page to dismiss is mapped to a campaign, or one to restore is
+ *   approved; `limit_reached`.
  */
 export async function dismissLandingPage(
   campaigns: CampaignStore,

@@ -261,14 +261,16 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
     },
 
     async mapLandingPage(workspaceId, page, campaignId) {
-      const [mapped] = await ofWorkspace(workspaceId, (tx) =>
-        tx.landingPage.updateManyAndReturn({
+      return ofWorkspace(workspaceId, async (tx) => {
+        // A dismissal depends on the mapping.
+        await lockWorkspace(tx, workspaceId);
+        const [mapped] = await tx.landingPage.updateManyAndReturn({
           where: { workspaceId, ...page },
           data: { campaignId: campaignId ?? null, ...approved },
           select: landingPageColumns,
-        }),
-      );
-      return mapped && toLandingPage(mapped);
+        });
+        return mapped && toLandingPage(mapped);
+      });
     },
 
     async dismissLandingPage(workspaceId, page, isDismissed) {
@@ -277,17 +279,25 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
         const where = { workspaceId, ...page };
         const found = await tx.landingPage.findFirst({ where, select: landingPageColumns });
         if (found === null) return undefined;
-        if (found.pendingSince === null) {
-          throw new LeadsError('conflict', { message: 'An approved landing page cannot be dismissed' });
+        if (found.pendingSince === null && !isDismissed) {
+          throw new LeadsError('conflict', { message: 'An approved landing page cannot be restored' });
+        }
+        if (found.campaignId !== null) {
+          throw new LeadsError('conflict', {
+            message: 'A landing page that is mapped to a campaign cannot be dismissed: unmap it first',
+          });
         }
         if ((found.dismissedAt !== null) === isDismissed) return toLandingPage(found);
         if (isDismissed) {
           const count = await tx.landingPage.count({ where: { workspaceId, ...states.dismissed } });
           requireRoom('dismissedLandingPages', count);
         }
+        const now = new Date();
         const changed = await tx.landingPage.update({
           where: { id: found.id },
-          data: { dismissedAt: isDismissed ? new Date() : null },
+          data: isDismissed
+            ? { pendingSince: found.pendingSince ?? now, dismissedAt: now }
+            : { dismissedAt: null },
           select: landingPageColumns,
         });
         return toLandingPage(changed);

@@ -68,7 +68,7 @@ export function mapLandingPage(id: string, campaignCode: string): Promise<unknow
   return call(`/console/landing-pages/${id}`, { method: 'PATCH', body: { campaignCode } });
 }
 
-/** Dismisses a landing page that waits for approval, or lets it wait again. */
+/** Dismisses a landing page without a campaign, or lets a dismissed one wait for approval. */
 export function dismissLandingPage(id: string, dismissed: boolean): Promise<unknown> {
   return call(`/console/landing-pages/${id}/dismissal`, { method: 'POST', body: { dismissed } });
 }

@@ -76,10 +76,10 @@ export function addLandingPageCommands(program: Command, io: CliIo): void {
   for (const [verb, summary, effect] of [
     [
       'dismiss',
-      'dismiss a landing page that waits for approval',
+      'dismiss a landing page without a campaign',
       'It stays dismissed when further leads name it.',
     ],
-    ['restore', 'let a dismissed landing page wait for approval again', 'Map it to approve it.'],
+    ['restore', 'let a dismissed landing page wait for approval', 'Map it to approve it.'],
   ] as const) {
     landingPage
       .command(verb)

@@ -198,16 +198,15 @@ function MoreButton({
   );
 }
 
-/** The buttons of a landing page that is not approved. */
-const approvalsOf = ({ name, pendingSince, dismissedAt }: LandingPageView) => {
-  if (pendingSince === undefined) return [];
+/** The buttons of a landing page without a campaign. */
+const approvalsOf = ({ name, campaignId, pendingSince, dismissedAt }: LandingPageView) => {
+  if (campaignId !== undefined) return [];
   if (dismissedAt !== undefined) {
     return [{ text: t.restore, label: t.restorePage(name), change: { dismissed: false } }];
   }
-  return [
-    { text: t.approve, label: t.approvePage(name), change: { campaignCode: '' } },
-    { text: t.dismiss, label: t.dismissPage(name), change: { dismissed: true } },
-  ];
+  const dismissal = { text: t.dismiss, label: t.dismissPage(name), change: { dismissed: true } };
+  if (pendingSince === undefined) return [dismissal];
+  return [{ text: t.approve, label: t.approvePage(name), change: { campaignCode: '' } }, dismissal];
 };
 
 function Pages({

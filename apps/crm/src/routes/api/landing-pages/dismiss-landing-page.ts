@@ -5,7 +5,7 @@ import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 
-/** Registers the route that dismisses a landing page that waits for approval, or restores it. */
+/** Registers the route that dismisses a landing page without a campaign, or restores it. */
 export function dismissLandingPageRoute(app: Server, { campaigns, recordAction }: CrmContext): void {
   app.post(
     '/landing-pages/:id/dismissal',
@@ -16,7 +16,7 @@ export function dismissLandingPageRoute(app: Server, { campaigns, recordAction }
         tags: ['landing pages'],
         summary: 'Dismiss or restore a landing page',
         description:
-          'A dismissed landing page stays dismissed when further leads name it, until it is restored, mapped or registered. Its leads are stored as before. An approved landing page cannot be dismissed (409). Requires the role owner or manager.',
+          'A dismissed landing page stays dismissed when further leads name it, until it is restored, mapped or registered. Its leads are stored as before. A landing page that is mapped to a campaign cannot be dismissed (409). Requires the role owner or manager.',
         params: idPath('landing page'),
         body: LandingPageDismissal,
         response: {
