@@ -454,6 +454,7 @@ export async function createContext(
     overview: fairOverview(reads === undefined ? overview : reads.overview(overview), costlyReads),
     rateLimits: {
       secretKeys: createRateLimit(config.CRM_KEY_REQUESTS_PER_MINUTE),
+      publishers: createRateLimit(Math.ceil(config.CRM_WORKSPACE_REQUESTS_PER_MINUTE / 2)),
       workspaces: createRateLimit(config.CRM_WORKSPACE_REQUESTS_PER_MINUTE),
       recent,
     },

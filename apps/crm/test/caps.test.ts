@@ -53,6 +53,36 @@ test('a workspace has 1,000 active access tokens at most', async () => {
   expect(await create()).toEqual(refused);
 });
 
+test('a publisher has 100 active API keys and access tokens at most and creates 100 a day, so others can create more', async () => {
+  const shared = await fixture.createWorkspace();
+  const publisher = await signInAs(service, shared, 'publisher');
+  const owner = await signInAs(service, shared, 'owner');
+  const { userId } = publisher.member;
+  for (const [path, table, into, values] of [
+    [
+      '/console/api-keys',
+      'api_key',
+      'hash, prefix, scope',
+      "sha256(gen_random_uuid()::text::bytea), 'lk_aaaaaaaa', 'full'::api_key_scope",
+    ],
+    ['/console/access-tokens', 'access_token', 'expires_at', "now() + interval '1 day'"],
+  ] as const) {
+    const create = async ({ visitor: creator }: typeof publisher) =>
+      typeOf(await creator.send('POST', path, { name: 'One more' }, asProblem));
+    const ofPublisher = `${table} WHERE user_id = '${userId}'`;
+    await addRows(
+      `${table} (id, workspace_id, user_id, name, ${into})`,
+      `gen_random_uuid(), '${shared.id}', '${userId}', 'Old', ${values}`,
+      99 - (await countRows(ofPublisher)),
+    );
+    expect([path, await create(publisher)]).toEqual([path, [200, undefined]]);
+    expect([path, await create(publisher)]).toEqual([path, refused]);
+    await fixture.sql(`UPDATE ${table} SET revoked_at = now() WHERE user_id = '${userId}' AND name = 'Old'`);
+    expect([path, await create(publisher)]).toEqual([path, refused]);
+    expect([path, await create(owner)]).toEqual([path, [200, undefined]]);
+  }
+});
+
 test('a workspace has 5,000 campaigns at most, also if requests arrive at once', async () => {
   const { id, owner } = await fixture.createWorkspace();
   await addRows(

@@ -72,6 +72,24 @@ test('counts the requests of a signed-in user against the user and the workspace
   expect(ofKey.headers['ratelimit']).toMatch(/^"default";r=2;t=20, "workspace";r=1;/);
 });
 
+test('rejects the keys and the session of a publisher beyond half of the quota of the workspace, and not those of others', async () => {
+  const workspace = await fixture.createWorkspace();
+  const { visitor, member } = await signInAs(service, workspace, 'publisher');
+  expect((await visitor.get('/campaigns')).status).toBe(200);
+  const first = await list(member.headers);
+  expect(first.headers['ratelimit-policy']).toBe(
+    '"default";q=3;w=60, "publisher";q=3;w=60, "workspace";q=5;w=60',
+  );
+  const answers = [];
+  for (const name of ['Second', 'Third']) {
+    const { apiKey } = await issueApiKey(fixture.credentials, member, { name });
+    for (let i = 0; i < 3; i++) answers.push(await list({ ...member.headers, API_KEY: apiKey }));
+  }
+  const refused = answers.find(({ status }) => status === 429);
+  expect(refused?.json()).toMatchObject({ message: 'Too many requests of this publisher: try again later' });
+  expect((await list(workspace.owner.headers)).status).toBe(200);
+});
+
 test('limits a key to 6,000 requests a minute and a workspace to 12,000 by default', async () => {
   const { owner } = await byDefault.fixture.createWorkspace();
   const answer = await byDefault.service.send({ method: 'GET', path, headers: { ...owner.headers } });

@@ -1,8 +1,14 @@
-import type { ApiKey, CredentialLookup, CredentialStore, LastUse } from '../credential/credential-store.ts';
+import type {
+  ApiKey,
+  CredentialLookup,
+  CredentialStore,
+  LastUse,
+  MemberRef,
+} from '../credential/credential-store.ts';
 import type { SingleScope } from '../credential/principal.ts';
 import { requireRoom } from '../limits/caps.ts';
 import { uuidPattern } from '../uuid.ts';
-import type { Database } from './client.ts';
+import type { Database, Transaction } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import { lockWorkspace } from './lock-workspace.ts';
 import { withoutNulls } from './without-nulls.ts';
@@ -64,8 +70,30 @@ const ofMember = (workspaceId: string, userId?: string) => ({
 
 const dayMs = 86_400_000;
 
-/** Creation times within the last day. Credentials of that time count towards the cap of their workspace, active or not. */
+/** Creation times within the last day. Credentials of that time count towards the caps, active or not. */
 const ofLastDay = () => ({ createdAt: { gt: new Date(Date.now() - dayMs) } });
+
+/** The caps of one publisher, by those of its workspace. */
+const capsOfPublisher = { apiKeys: 'publisherApiKeys', accessTokens: 'publisherAccessTokens' } as const;
+
+/**
+ * Locks the workspace, and checks that a member may create one more credential. The credentials of a publisher have a cap of
+ * their own. Without it, one publisher could use up the cap of the workspace.
+ *
+ * @param count returns the number of credentials of the workspace, or of one of its users.
+ * @throws LeadsError `limit_reached`
+ */
+async function requireRoomForMember(
+  tx: Transaction,
+  { workspaceId, userId }: MemberRef,
+  kind: 'apiKeys' | 'accessTokens',
+  count: (of: { readonly workspaceId: string; readonly userId?: string }) => Promise<number>,
+): Promise<void> {
+  await lockWorkspace(tx, workspaceId);
+  const publishers = await tx.member.count({ where: { workspaceId, userId, role: 'publisher' } });
+  if (publishers > 0) requireRoom(capsOfPublisher[kind], await count({ workspaceId, userId }));
+  requireRoom(kind, await count({ workspaceId }));
+}
 
 /** API keys and access tokens in Postgres. */
 export function createCredentialStore(database: Database): CredentialStore {
@@ -74,12 +102,12 @@ export function createCredentialStore(database: Database): CredentialStore {
     ...createCredentialLookup(database),
 
     async createApiKey({ hash, scope, ...key }) {
-      const { workspaceId } = key;
       await transaction(async (tx) => {
-        await lockWorkspace(tx, workspaceId);
         const unexpired = { OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] };
-        const counted = { workspaceId, OR: [ofLastDay(), { revokedAt: null, ...unexpired }] };
-        requireRoom('apiKeys', await tx.apiKey.count({ where: counted }));
+        const counted = { OR: [ofLastDay(), { revokedAt: null, ...unexpired }] };
+        await requireRoomForMember(tx, key, 'apiKeys', (of) =>
+          tx.apiKey.count({ where: { ...of, ...counted } }),
+        );
         await tx.apiKey.create({
           data: {
             ...key,
@@ -114,12 +142,11 @@ export function createCredentialStore(database: Database): CredentialStore {
     },
 
     async createAccessToken(token) {
-      const { workspaceId } = token;
       await transaction(async (tx) => {
-        await lockWorkspace(tx, workspaceId);
-        const active = { revokedAt: null, expiresAt: { gt: new Date() } };
-        const counted = { workspaceId, OR: [ofLastDay(), active] };
-        requireRoom('accessTokens', await tx.accessToken.count({ where: counted }));
+        const counted = { OR: [ofLastDay(), { revokedAt: null, expiresAt: { gt: new Date() } }] };
+        await requireRoomForMember(tx, token, 'accessTokens', (of) =>
+          tx.accessToken.count({ where: { ...of, ...counted } }),
+        );
         await tx.accessToken.create({ data: token });
       });
     },

@@ -12,6 +12,15 @@ export const caps = {
     message:
       'A workspace may have 1,000 active access tokens and create 1,000 a day: revoke tokens that are not used',
   },
+  publisherApiKeys: {
+    max: 100,
+    message: 'A publisher may have 100 active API keys and create 100 a day: revoke keys that are not used',
+  },
+  publisherAccessTokens: {
+    max: 100,
+    message:
+      'A publisher may have 100 active access tokens and create 100 a day: revoke tokens that are not used',
+  },
   campaigns: { max: 5_000, message: 'A workspace may have 5,000 campaigns' },
   publisherPayouts: {
     max: 1_000,

@@ -10,6 +10,8 @@ export interface RateLimits {
   readonly browserKeys?: RateLimit | undefined;
   /** Limits each visitor's address for each browser key, so that one visitor cannot use up the quota of the key. */
   readonly visitors?: RateLimit | undefined;
+  /** Limits the API keys and the sessions of each publisher together, so that it cannot use up the quota of its workspace. */
+  readonly publishers?: RateLimit | undefined;
   /** Limits all API keys and signed-in users of a workspace together. */
   readonly workspaces?: RateLimit | undefined;
   /** The workspaces that sent requests lately. */
@@ -18,18 +20,18 @@ export interface RateLimits {
 
 /** The properties of a principal that its quotas depend on. A user of the website may have no workspace. */
 type Caller = Pick<Principal, 'userId' | 'apiKeyId' | 'scope' | 'allowedOrigins'> &
-  Partial<Pick<Principal, 'workspaceId'>>;
+  Partial<Pick<Principal, 'workspaceId' | 'role'>>;
 
 /**
- * Counts a request against the quotas of its API key and its workspace, and sets the headers of the remaining quotas
- * (draft-ietf-httpapi-ratelimit-headers). A request beyond the quota of its key does not count against its workspace. A
- * request beyond the quota of its visitor does not count against the key.
+ * Counts a request against the quotas of its visitor, its API key, its publisher and its workspace, in this order. Sets the
+ * headers of the remaining quotas (draft-ietf-httpapi-ratelimit-headers). A request beyond one quota does not count against
+ * the next ones.
  *
  * @param address the client's address.
  * @throws LeadsError `too_many_requests`
  */
 export function limitRates(reply: FastifyReply, limits: RateLimits, caller: Caller, address: string): void {
-  const { apiKeyId, userId, workspaceId } = caller;
+  const { apiKeyId, userId, workspaceId, role } = caller;
   if (workspaceId !== undefined) limits.recent?.note(workspaceId);
   const sharer = apiKeyId ?? userId;
   const isBrowser = isBrowserKey(caller);
@@ -45,6 +47,13 @@ export function limitRates(reply: FastifyReply, limits: RateLimits, caller: Call
   if (ofKey !== undefined) {
     const sender = apiKeyId === undefined ? 'by this user' : 'with this API key';
     limitRate(reply, ofKey, { policy: 'default', key: sharer, sender });
+  }
+  if (limits.publishers !== undefined && workspaceId !== undefined && role === 'publisher') {
+    limitRate(reply, limits.publishers, {
+      policy: 'publisher',
+      key: `${workspaceId} ${userId}`,
+      sender: 'of this publisher',
+    });
   }
   if (limits.workspaces !== undefined && workspaceId !== undefined) {
     limitRate(reply, limits.workspaces, {
@@ -82,7 +91,7 @@ export const rateLimitHeaders = {
   RateLimit: {
     type: 'string',
     description:
-      "For each quota, the remaining requests (`r`), and the seconds until the quota resets (`t`). `visitor` is the quota of the client's address with a browser key, `default` that of the API key, `workspace` that of its workspace. Sent if there is a rate limit.",
+      "For each quota, the remaining requests (`r`), and the seconds until the quota resets (`t`). `visitor` is the quota of the client's address with a browser key, `default` is that of the API key, and `workspace` that of its workspace. `publisher` is that of all API keys and sessions of a publisher. Sent if there is a rate limit.",
   },
   'RateLimit-Policy': {
     type: 'string',

@@ -40,7 +40,7 @@ export function requireSession(scope: Server, { accounts, workspaces, rateLimits
     request.membership = membership;
     const caller = {
       userId: session.signedIn.user.id,
-      ...(membership !== undefined && { workspaceId: membership.workspace.id }),
+      ...(membership !== undefined && { workspaceId: membership.workspace.id, role: membership.role }),
       scope: 'full',
     } as const;
     limitRates(reply, rateLimits, caller, clientAddress(request));
