@@ -6,7 +6,7 @@ import { metricsRoutes } from '@leads/http/server/metrics-route';
 import type { Logger } from '@leads/http/service/log';
 import type { CrmConfig } from './config.ts';
 import type { CrmContext } from './context.ts';
-import { leadsRoutes } from './routes/api/api-routes.ts';
+import { apiRoutes } from './routes/api/api-routes.ts';
 import { asyncApiRoute } from './routes/api/events/asyncapi-route.ts';
 import { streamEventsRoute } from './routes/api/events/stream-events.ts';
 import { createUnknownPageAnswer } from './routes/website/files/unknown-pages.ts';
@@ -76,7 +76,7 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
     await routes.register(
       async (guarded) => {
         requireApiKeyAndToken(guarded, context);
-        await leadsRoutes(guarded, context);
+        await apiRoutes(guarded, context);
         streamEventsRoute(guarded, context);
       },
       { prefix: '/api/v1' },

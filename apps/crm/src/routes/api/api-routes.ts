@@ -63,7 +63,7 @@ import { testWebhookRoute } from './webhooks/test-webhook.ts';
 import { updateWebhookRoute } from './webhooks/update-webhook.ts';
 
 /** Registers the routes of leads, campaigns, landing pages, webhooks, postbacks and the audit log. The guard of the scope authenticates the requests. */
-export async function leadsRoutes(app: Server, context: CrmContext): Promise<void> {
+export async function apiRoutes(app: Server, context: CrmContext): Promise<void> {
   createLeadRoute(app, context);
   listLeadsRoute(app, context);
   getLeadRoute(app, context);

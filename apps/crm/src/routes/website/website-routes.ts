@@ -13,7 +13,7 @@ import { listSessionsRoute } from '../account/sessions/list-sessions.ts';
 import { createWorkspaceRoute } from '../account/workspaces/create-workspace.ts';
 import { getFirstStepsRoute } from '../account/workspaces/get-first-steps.ts';
 import { renameWorkspaceRoute } from '../account/workspaces/rename-workspace.ts';
-import { leadsRoutes } from '../api/api-routes.ts';
+import { apiRoutes } from '../api/api-routes.ts';
 import { createAccessTokenRoute } from './access-tokens/create-access-token.ts';
 import { listAccessTokensRoute } from './access-tokens/list-access-tokens.ts';
 import { revokeAccessTokenRoute } from './access-tokens/revoke-access-token.ts';
@@ -51,7 +51,7 @@ export async function websiteRoutes(app: Server, config: CrmConfig, context: Crm
     async (scope) => {
       requireSession(scope, context);
       compressAnswers(scope);
-      await leadsRoutes(scope, context);
+      await apiRoutes(scope, context);
       exportFileRoutes(scope, context);
       viewLeadRoutes(scope, context);
       auditFileRoute(scope, context);
