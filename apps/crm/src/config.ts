@@ -59,7 +59,7 @@ export const CrmConfig = Type.Object(
       minLength: 32,
       secret: true,
       description:
-        'Key that signs access tokens and cookies: at least 32 random characters, the same for every process',
+        'Key that signs access tokens and cookies, and encrypts second factors: at least 32 random characters, the same for every process. A new one voids all tokens, sessions and second factors',
     }),
     ...publicOrigins,
     INTAKE_INTERNAL_URL: Type.Optional(

@@ -349,6 +349,41 @@ describe('a second factor', () => {
       for (const each of backupCodes) expect(row.backup_codes).not.toContain(each);
     }
   });
+
+  test('that another JWT_SECRET encrypted cannot be checked, and the error names the command that removes it', async () => {
+    const user = new Visitor(service);
+    const email = newEmail();
+    await user.signUp(email);
+    const { totpURI, backupCodes } = (await user.account('/two-factor/enable', { password })).json<{
+      totpURI: string;
+      backupCodes: [string, ...string[]];
+    }>();
+    const secret = new URL(totpURI).searchParams.get('secret') ?? '';
+    expect((await user.account('/two-factor/verify-totp', { code: totp(secret) })).status).toBe(200);
+
+    await using rotated = await startCrmService(crm.databaseUrl, { JWT_SECRET: 'x'.repeat(32) });
+    const visitor = new Visitor(rotated);
+    expect((await visitor.signIn(email)).json()).toMatchObject({ twoFactorRedirect: true });
+    for (const [path, code] of [
+      ['/two-factor/verify-totp', totp(secret, Date.now() + 30_000)],
+      ['/two-factor/verify-backup-code', backupCodes[0]],
+    ] as const) {
+      const answer = await visitor.account(path, { code });
+      expect([answer.status, answer.json()]).toEqual([
+        400,
+        expect.objectContaining({
+          message: expect.stringContaining('leads user reset-second-factor'),
+        }),
+      ]);
+    }
+
+    const args = ['user', 'reset-second-factor', '--email', email];
+    expect((await runLeads(args, { DATABASE_URL: crm.databaseUrl })).code).toBe(0);
+    const again = new Visitor(rotated);
+    expect((await again.signIn(email)).json()).toMatchObject({ signedIn: true });
+    expect((await user.get('/me')).status).toBe(401);
+    expect((await again.account('/two-factor/enable', { password })).status).toBe(200);
+  });
 });
 
 describe('ALLOW_SIGN_UP=false', () => {

@@ -104,6 +104,7 @@ const commands = [
   'migrate',
   'db grant',
   'user create',
+  'user reset-second-factor',
   'campaign create',
   'campaign update',
   'campaign list',
@@ -552,6 +553,44 @@ describe('leads user and leads campaign', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ user: { name: 'Bob' }, workspaceCreated: true });
     expect(stderr).toBe('User bob@example.com already exists as Bob; the name is unchanged\n');
+  });
+
+  test('remove the second factor of a user, its trusted browsers and its sessions', async () => {
+    const { user } = await json<{ user: { id: string; email: string } }>(
+      'user create --email factor@example.com --name Factor --workspace acme --role manager',
+    );
+    const reset = 'user reset-second-factor --email';
+    expect(await failureLine(`${reset} absent@example.com`)).toContain(
+      'User absent@example.com does not exist',
+    );
+    expect(await failureLine(`${reset} ${user.email}`)).toContain('factor@example.com has no second factor');
+    await using db = open(database.url);
+    await db.prisma.user.update({ where: { id: user.id }, data: { twoFactorEnabled: true } });
+    const row = { id: randomUUID(), userId: user.id, expiresAt: new Date(Date.now() + 60_000) };
+    await db.prisma.twoFactor.create({
+      data: { id: row.id, userId: user.id, secret: 'x', backupCodes: 'x' },
+    });
+    await db.prisma.session.create({ data: { ...row, token: row.id } });
+    const { id, expiresAt } = row;
+    await db.prisma.verification.create({
+      data: { id, expiresAt, value: user.id, identifier: 'trust-device-x' },
+    });
+
+    expect(await json(`${reset} FACTOR@example.com`)).toEqual({ user });
+    expect(
+      await db.prisma.user.findUnique({
+        where: { id: user.id },
+        select: { twoFactorEnabled: true, twoFactors: true, sessions: true },
+      }),
+    ).toEqual({ twoFactorEnabled: false, twoFactors: [], sessions: [] });
+    expect(await db.prisma.verification.findMany({ where: { value: user.id } })).toEqual([]);
+    expect(
+      await db.prisma.auditEntry.findMany({
+        where: { targetId: user.id, action: 'two_factor.disabled' },
+        select: { source: true, details: true },
+      }),
+    ).toEqual([{ source: 'cli', details: { email: user.email, revokeOtherSessions: true } }]);
+    expect((await leads(`${reset} ${user.email}`)).code).toBe(1);
   });
 
   test('create and list the campaigns of a workspace', async () => {

@@ -60,6 +60,12 @@ export interface AccountStore {
   hasSecondFactor(userId: string): Promise<boolean>;
   /** Removes the password of a user and ends all sessions. */
   removePassword(userId: string): Promise<void>;
+  /**
+   * Removes the second factor of a user, its trusted browsers and all sessions.
+   *
+   * @returns whether the user had a second factor.
+   */
+  removeSecondFactor(userId: string): Promise<boolean>;
   /** Voids the password links of a user. @param exceptId the id of the verification that stays valid. */
   voidPasswordLinks(userId: string, exceptId?: string): Promise<void>;
   /**

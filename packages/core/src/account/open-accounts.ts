@@ -16,6 +16,7 @@ import { guessingDelays } from './rules/guessing-delays.ts';
 import { invitationLimits } from './rules/invitation-limits.ts';
 import { newPassword } from './rules/new-password.ts';
 import { hashedPasswordLinks, onlyNewestPasswordLink } from './rules/password-links.ts';
+import { readableSecondFactor } from './rules/readable-second-factor.ts';
 import { recentSignIn } from './rules/recent-sign-in.ts';
 import { secondFactorOnce } from './rules/second-factor-once.ts';
 import { createThrottle } from './throttle.ts';
@@ -199,6 +200,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
         },
       }),
       twoFactor({ issuer: 'Leads' }),
+      readableSecondFactor(),
       secondFactorOnce(store),
       invitations.plugin,
       passwords.plugin,

@@ -23,6 +23,9 @@ const attemptsWithoutPause = 10;
 /** The limits of the pause between later attempts, in milliseconds. */
 const [minPauseMs, maxPauseMs] = [1_000, 5 * 60 * 1_000];
 
+/** The prefix that the account library gives to the identifier of a browser that needs no second factor. */
+const trustedBrowserPrefix = 'trust-device-';
+
 /** Sessions, invitations and attempts in Postgres. */
 export function createAccountStore({ prisma, select, transaction }: Database): AccountStore {
   let lastChange: Promise<unknown> = Promise.resolve();
@@ -129,6 +132,21 @@ export function createAccountStore({ prisma, select, transaction }: Database): A
         prisma.account.updateMany({ where: { userId, providerId: 'credential' }, data: { password: null } }),
         prisma.session.deleteMany({ where: { userId } }),
       ]);
+    },
+
+    async removeSecondFactor(userId) {
+      const [{ count }] = await prisma.$transaction([
+        prisma.user.updateMany({
+          where: { id: userId, twoFactorEnabled: true },
+          data: { twoFactorEnabled: false },
+        }),
+        prisma.twoFactor.deleteMany({ where: { userId } }),
+        prisma.verification.deleteMany({
+          where: { value: userId, identifier: { startsWith: trustedBrowserPrefix } },
+        }),
+        prisma.session.deleteMany({ where: { userId } }),
+      ]);
+      return count > 0;
     },
 
     async voidPasswordLinks(userId, exceptId) {

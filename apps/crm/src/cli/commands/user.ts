@@ -19,7 +19,7 @@ interface CreateUserOptions extends OutputOptions {
   readonly role?: MemberRole;
 }
 
-interface PasswordLinkOptions extends OutputOptions {
+interface NamedUserOptions extends OutputOptions {
   readonly email: string;
 }
 
@@ -69,6 +69,17 @@ export function addUserCommands(program: Command, io: CliIo): void {
     .addOption(jsonOption())
     .addHelpText('after', examples('leads user password-link --email ada@example.com'))
     .action((options) => printPasswordLink(io, options));
+
+  user
+    .command('reset-second-factor')
+    .summary('remove the second factor of a user')
+    .description(
+      'Removes the second factor of a user, and ends all sessions. The user then signs in with the password alone, and can set up a new second factor. Use it if the user has lost the authenticator app and the recovery codes, or after a change of JWT_SECRET. Check first that the user asks for it.',
+    )
+    .requiredOption('--email <address>', "the user's email address", parseEmail)
+    .addOption(jsonOption())
+    .addHelpText('after', examples('leads user reset-second-factor --email ada@example.com'))
+    .action((options) => resetSecondFactor(io, options));
 }
 
 async function createUser(io: CliIo, options: CreateUserOptions): Promise<void> {
@@ -127,7 +138,7 @@ function defaultSlug({ workspaceName = '', email, name }: CreateUserOptions): st
   return slug;
 }
 
-async function printPasswordLink(io: CliIo, options: PasswordLinkOptions): Promise<void> {
+async function printPasswordLink(io: CliIo, options: NamedUserOptions): Promise<void> {
   const { JWT_SECRET } = readSettings(SigningSettings, io.env);
   const publicUrl = publicUrlOf(readSettings(PasswordLinkSettings, io.env));
   await using operator = openOperator(io);
@@ -144,4 +155,19 @@ async function printPasswordLink(io: CliIo, options: PasswordLinkOptions): Promi
   const link = await accounts.passwordLink(options.email);
   if (link === undefined) throw new CliError(`User ${options.email} does not exist`);
   printResult(io, options, { email: options.email, link }, `Valid for 1 hour and for one use:\n\n  ${link}`);
+}
+
+async function resetSecondFactor(io: CliIo, options: NamedUserOptions): Promise<void> {
+  await using operator = openOperator(io);
+  const user = await operator.workspaces.findUser(options.email);
+  if (user === undefined) throw new CliError(`User ${options.email} does not exist`);
+  if (!(await operator.accounts.store.removeSecondFactor(user.id)))
+    throw new CliError(`User ${user.email} has no second factor`);
+  await operator.recordAction({
+    action: 'two_factor.disabled',
+    scope: { userId: user.id },
+    targetId: user.id,
+    details: { email: user.email, revokeOtherSessions: true },
+  });
+  printResult(io, options, { user }, `Removed the second factor of ${user.email}. All sessions have ended.`);
 }

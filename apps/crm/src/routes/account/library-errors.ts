@@ -60,6 +60,10 @@ const ownErrors: Readonly<Record<string, OwnError>> = {
   TWO_FACTOR_NOT_ENABLED: noSecondFactor,
   BACKUP_CODES_NOT_ENABLED: noSecondFactor,
   SECOND_FACTOR_EXISTS: { message: 'The account has a second factor already: switch it off first' },
+  SECOND_FACTOR_UNREADABLE: {
+    message:
+      'The secret of the service has changed, so it cannot check the second factor: ask the operator to remove it with `leads user reset-second-factor`',
+  },
   INVALID_TOKEN: staleLink,
   TOKEN_EXPIRED: staleLink,
 };
