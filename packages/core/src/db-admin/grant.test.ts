@@ -11,6 +11,7 @@ import {
 } from '../../test/database.ts';
 import { newId } from '../uuid.ts';
 import { effectiveRights, GrantError, grantRoles } from './grant.ts';
+import type { LockRetryPolicy } from './lock-retry.ts';
 import { migrate } from './migrate.ts';
 import { functionRights, type Service, type TableRights, tableRights } from './service-rights.ts';
 
@@ -25,9 +26,11 @@ const grant = (
   passwords: Partial<Record<Service, string>> = {},
   url = database.url,
   roles: Record<Service, string> = names,
+  lockRetry?: LockRetryPolicy,
 ) =>
   grantRoles({
     databaseUrl: url,
+    ...(lockRetry !== undefined && { lockRetry }),
     statementTimeoutMs: 5_000,
     roles: {
       crm: { name: roles.crm, password: passwords.crm },
@@ -200,6 +203,38 @@ test('grantRoles returns the random password of a new role once, and a given pas
       `DROP OWNED BY ${roles.crm}, ${roles.intake}; DROP ROLE ${roles.crm}, ${roles.intake}`,
     );
   }
+});
+
+test('grantRoles gives up the wait for a table that a session reads, so that others can read it, and tries again', async () => {
+  const roles = { crm: `wait_${names.crm}`, intake: `wait_${names.intake}` };
+  const reader = await database.connect();
+  await reader.query('BEGIN; SELECT FROM lead LIMIT 1');
+  await using other = await connectAs(names.crm, 'crm-secret');
+  try {
+    const once = { timeoutMs: 100, pauseMs: 0, maxAttempts: 1 };
+    await expect(grant({}, database.url, roles, once)).rejects.toThrow(/locked the tables: try again later/);
+    const granting = grant({}, database.url, roles, { timeoutMs: 100, pauseMs: 100, maxAttempts: 10_000 });
+    // Without a handler, an early failure would be an unhandled rejection.
+    granting.catch(() => undefined);
+    await expect
+      .poll(
+        () =>
+          database.query(
+            `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+             WHERE datname = current_database() AND relation = 'lead'::regclass AND NOT granted`,
+          ),
+        { interval: 10, timeout: 60_000 },
+      )
+      .toHaveLength(1);
+    await other.query('SELECT FROM lead LIMIT 1');
+    await reader.query('COMMIT');
+    expect(await granting).toMatchObject([{ created: true }, { created: true }]);
+  } finally {
+    await reader.query('ROLLBACK');
+  }
+  await database.query(
+    `DROP OWNED BY ${roles.crm}, ${roles.intake}; DROP ROLE ${roles.crm}, ${roles.intake}`,
+  );
 });
 
 test('grantRoles runs as the owner of the tables, and its error names a missing migration or right', async () => {

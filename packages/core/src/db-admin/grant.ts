@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { advisoryLocks } from '../db/advisory-locks.ts';
 import { openAdminClient } from './admin-client.ts';
+import { defaultLockRetryPolicy, isLockConflict, type LockRetryPolicy } from './lock-retry.ts';
 import { scramVerifier } from './scram.ts';
 import { functionRights, rowRights, type Service, type TableRights, tableRights } from './service-rights.ts';
 
@@ -26,29 +28,46 @@ export interface GrantedRole {
   readonly password?: string | undefined;
 }
 
-const lockTimeout = '5s';
+interface GrantOptions {
+  readonly databaseUrl: string;
+  readonly roles: Readonly<Record<Service, RoleToGrant>>;
+  readonly statementTimeoutMs: number;
+  readonly lockRetry?: LockRetryPolicy;
+}
 
 const services: readonly Service[] = ['crm', 'intake'];
 
 /**
  * Creates the missing roles of the services, and gives them exactly the rights of `service-rights.ts`: other rights are
- * revoked. If anything fails, nothing changes.
+ * revoked. If anything fails, nothing changes. An attempt that cannot lock a table is repeated as a whole, so that the
+ * services wait only shortly for the tables that it has locked.
  *
  * @param options.databaseUrl connects as the owner of the tables, which may create the missing roles.
  * @param options.statementTimeoutMs the statement timeout of connections that do not set one.
  * @throws GrantError, or the error of node-postgres.
  */
-export async function grantRoles(options: {
-  databaseUrl: string;
-  roles: Readonly<Record<Service, RoleToGrant>>;
-  statementTimeoutMs: number;
-}): Promise<GrantedRole[]> {
-  const { roles, statementTimeoutMs } = options;
+export async function grantRoles(options: GrantOptions): Promise<GrantedRole[]> {
+  const { roles, lockRetry = defaultLockRetryPolicy } = options;
   if (roles.crm.name === roles.intake.name)
     throw new GrantError('The services need different roles: give each its own name');
   await using client = await openAdminClient(options.databaseUrl);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await grantInTransaction(client, options, lockRetry.timeoutMs);
+    } catch (error) {
+      if (!isLockConflict(error) || attempt >= lockRetry.maxAttempts) throw explained(error);
+      await sleep(lockRetry.pauseMs);
+    }
+  }
+}
+
+async function grantInTransaction(
+  client: pg.Client,
+  { roles, statementTimeoutMs }: GrantOptions,
+  lockTimeoutMs: number,
+): Promise<GrantedRole[]> {
   try {
-    await client.query(`BEGIN; SET LOCAL lock_timeout = '${lockTimeout}'`);
+    await client.query(`BEGIN; SET LOCAL lock_timeout = ${lockTimeoutMs}`);
     await client.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.grant]);
     const schema = await findSchema(client);
     const granted: GrantedRole[] = [];
@@ -63,7 +82,8 @@ export async function grantRoles(options: {
     await client.query('COMMIT');
     return granted;
   } catch (error) {
-    throw explained(error);
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
   }
 }
 
@@ -305,9 +325,8 @@ export async function effectiveRights(client: pg.Client, role: string): Promise<
 }
 
 function explained(error: unknown): unknown {
-  if (!(error instanceof pg.DatabaseError)) return error;
-  if (error.code === '55P03') return new GrantError('Other sessions have locked the tables: try again later');
-  if (error.code !== '42501') return error;
+  if (isLockConflict(error)) return new GrantError('Other sessions have locked the tables: try again later');
+  if (!(error instanceof pg.DatabaseError) || error.code !== '42501') return error;
   return new GrantError(
     `${error.message}: the role of DATABASE_URL must own the tables, and must have created the roles or be allowed to`,
   );

@@ -16,13 +16,8 @@ import {
   migrationsDir,
   type TestDatabase,
 } from '../../test/database.ts';
-import {
-  defaultLockRetryPolicy,
-  type LockRetryPolicy,
-  MigrationError,
-  migrate,
-  migrationState,
-} from './migrate.ts';
+import { defaultLockRetryPolicy, type LockRetryPolicy } from './lock-retry.ts';
+import { MigrationError, migrate, migrationState } from './migrate.ts';
 import { runsInTransaction } from './migration-script.ts';
 
 let database: TestDatabase;

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { advisoryLocks } from '../db/advisory-locks.ts';
 import { openAdminClient } from './admin-client.ts';
+import { defaultLockRetryPolicy, isLockConflict, type LockRetryPolicy } from './lock-retry.ts';
 import { monitorLocks } from './lock-monitor.ts';
 import {
   createHistory,
@@ -27,20 +28,6 @@ export class MigrationError extends Error {
     this.migration = options.migration;
   }
 }
-
-/** The retries for a lock. While a migration waits for a table's lock, all other users of the table wait behind it. */
-export interface LockRetryPolicy {
-  /**
-   * The maximum wait of one attempt for a lock, in milliseconds. It must be shorter than the timeout of the services. It
-   * must be at most half of `deadlock_timeout`, so that in a deadlock the migration gives up first.
-   */
-  readonly timeoutMs: number;
-  /** The pause between attempts, in which other users of the table continue, in milliseconds. */
-  readonly pauseMs: number;
-  readonly maxAttempts: number;
-}
-
-export const defaultLockRetryPolicy: LockRetryPolicy = { timeoutMs: 500, pauseMs: 2_000, maxAttempts: 40 };
 
 /**
  * Applies the pending migrations, in the order of their names. Successive migrations share one transaction: either all of
@@ -297,11 +284,6 @@ async function tryAdvisoryLock(client: pg.Client, lock: number): Promise<boolean
     lock,
   ]);
   return rows[0]?.isOurs === true;
-}
-
-/** SQLSTATE 55P03 (lock_not_available) or 40P01 (deadlock_detected). */
-function isLockConflict(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && (error.code === '55P03' || error.code === '40P01');
 }
 
 function messageOf(error: unknown): string {
