@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { MemberRole } from '@leads/core/credential';
+import { createAccountStore, openDatabase } from '@leads/core/db';
 import type { TestWorkspace } from '@leads/test-kit/fixture';
 import type { Answer } from '@leads/test-kit/http-client';
 import { afterAll, expect, test, vi } from 'vitest';
@@ -92,6 +93,43 @@ test('requests without a session do not wait for a change of members', async () 
     await release();
   }
   expect((await leaving).status).toBe(200);
+});
+
+test('requests of an owner of another workspace do not wait for a change of members', async () => {
+  const { workspace } = await openWorkspace();
+  const second = await addSignedIn(workspace, 'owner');
+  const stranger = (await openWorkspace()).owner;
+  const release = await fixture.holdTable('member');
+  const leaving = second.callOrganization('leave', {});
+  try {
+    await expect.poll(() => fixture.countBlocked('DELETE FROM %member%')).toBe(1);
+    const answer = await stranger.callOrganization('leave', { organizationId: workspace.id });
+    expect([answer.status, answer.json()]).toMatchObject([
+      400,
+      { message: expect.stringContaining('no longer a member') },
+    ]);
+  } finally {
+    await release();
+  }
+  expect((await leaving).status).toBe(200);
+});
+
+test('the changes of a workspace with many changes take turns with those of other workspaces', async () => {
+  await using database = openDatabase({
+    url: crm.databaseUrl,
+    poolSize: 2,
+    connectTimeoutMs: 30_000,
+    statementTimeoutMs: 30_000,
+    applicationName: 'members-test',
+  });
+  const store = createAccountStore(database);
+  const done: string[] = [];
+  await Promise.all(
+    ['busy', 'busy', 'busy', 'other'].map((workspaceId) =>
+      store.withMembersLocked(workspaceId, async () => done.push(workspaceId)),
+    ),
+  );
+  expect(done).toEqual(['busy', 'busy', 'other', 'busy']);
 });
 
 test.each<[how: string, end: (owner: SignedIn, sender: SignedIn) => Promise<Answer>]>([

@@ -70,7 +70,9 @@ export interface AccountStore {
   voidPasswordLinks(userId: string, exceptId?: string): Promise<void>;
   /**
    * Runs work that removes a role or a membership. No other such work runs at the same time, in this process or another,
-   * so the owners that the work has read do not change before it ends.
+   * so the owners that the work has read do not change before it ends. Within the process, the workspaces take turns.
+   *
+   * @throws LeadsError `too_many_requests` if too many changes of the workspace wait, or if this one has waited too long.
    */
-  withMembersLocked<Result>(work: () => Promise<Result>): Promise<Result>;
+  withMembersLocked<Result>(workspaceId: string, work: () => Promise<Result>): Promise<Result>;
 }

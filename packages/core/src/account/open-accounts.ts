@@ -234,9 +234,19 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
     }
   }
 
-  /** Whether a request has a valid session. */
-  const isSignedIn = async ({ headers }: Request): Promise<boolean> =>
-    (await auth.api.getSession({ headers, query: { disableRefresh: true } })) !== null;
+  /**
+   * Returns the workspace whose members a request may change. The library rejects the other requests to these paths: those
+   * without a session, and those to a workspace that the user is not a member of.
+   */
+  const workspaceToChange = async (request: Request): Promise<string | undefined> => {
+    if (!membershipPath.test(new URL(request.url).pathname)) return undefined;
+    const { headers } = request;
+    const session = await auth.api.getSession({ headers, query: { disableRefresh: true } });
+    if (session === null) return undefined;
+    const { organizationId } = (await request.clone().json()) as { organizationId: string };
+    const memberships = await workspaces.listMemberships(session.user.id);
+    return memberships.find(({ workspace }) => workspace.id === organizationId.toLowerCase())?.workspace.id;
+  };
 
   return {
     passwordLink,
@@ -246,10 +256,10 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
       await options.ping();
       const run = async () => delays.answerTo(request, await auth.handler(request));
       // The library counts the owners before it removes one. Without the lock, two requests could remove the last two.
-      // The library rejects requests without a session. They must not hold up the changes of members.
-      const isChange = membershipPath.test(new URL(request.url).pathname) && (await isSignedIn(request));
-      const answer = await (isChange ? store.withMembersLocked(run) : run());
-      if (isChange && answer.ok) await options.onMemberChanged?.(await memberOf(answer));
+      // A request that the library rejects must not delay the changes of members.
+      const workspaceId = await workspaceToChange(request);
+      const answer = await (workspaceId === undefined ? run() : store.withMembersLocked(workspaceId, run));
+      if (workspaceId !== undefined && answer.ok) await options.onMemberChanged?.(await memberOf(answer));
       if (answer.status >= 500) await options.ping();
       return answer;
     },

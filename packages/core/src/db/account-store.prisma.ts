@@ -1,5 +1,6 @@
 import type { AccountStore } from '../account/account-store.ts';
 import { passwordLinkPrefixes } from '../account/password-link-prefixes.ts';
+import { FairQueue } from '../limits/fair-queue.ts';
 import { uuidPattern } from '../uuid.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './client.ts';
@@ -28,7 +29,9 @@ const trustedBrowserPrefix = 'trust-device-';
 
 /** Sessions, invitations and attempts in Postgres. */
 export function createAccountStore({ prisma, select, transaction }: Database): AccountStore {
-  let lastChange: Promise<unknown> = Promise.resolve();
+  // Changes also queue up within the process. Otherwise waiters for the lock could take all connections of the pool, and
+  // the holder of the lock would get none.
+  const changes = new FairQueue(1);
   return {
     async listSessions(userId) {
       const sessions = await prisma.session.findMany({
@@ -159,17 +162,13 @@ export function createAccountStore({ prisma, select, transaction }: Database): A
       });
     },
 
-    async withMembersLocked(work) {
-      const change = lastChange.then(() =>
+    async withMembersLocked(workspaceId, work) {
+      return changes.run(workspaceId, () =>
         transaction(async (tx) => {
           await tx.$executeRaw`SELECT pg_advisory_xact_lock(${advisoryLocks.members}::bigint)`;
           return work();
         }),
       );
-      // Changes also queue up within the process. Otherwise waiters for the lock could take all connections of the pool,
-      // and the holder of the lock would get none.
-      lastChange = change.catch(() => undefined);
-      return change;
     },
   };
 }

@@ -125,7 +125,7 @@ export class FairQueue {
 function tooMany(): LeadsError {
   return new LeadsError('too_many_requests', {
     message:
-      'Too many searches, counts, overviews and payments of this workspace are in progress: try again later',
+      'Too many searches, counts, overviews, payments and changes of members of this workspace are in progress: try again later',
     retryAfterSeconds: 1,
   });
 }
