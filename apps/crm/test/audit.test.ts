@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { jwtSecret, type TestMember } from '@leads/test-kit/fixture';
 import { extremeTimes, unrepresentableTimes } from '@leads/test-kit/suites/hostile-input';
 import { totp } from '@leads/test-kit/totp';
@@ -131,6 +132,53 @@ describe('the audit log', () => {
     expect(entries[2]?.details).toEqual({ format: 'csv', filters: 'q' });
     expect(entries[3]?.details).toMatchObject({ changed: 0, rejected: 1 });
     expect(entries[4]?.details).toMatchObject({ accepted: 1, rejected: 0 });
+  });
+
+  test('records the stored lines of an import whose client disconnects', async () => {
+    const { workspace } = await start();
+    const { id, owner } = workspace;
+    const interrupt = async (path: string, csv: string, stored: string) => {
+      const upload = request({
+        host: '127.0.0.1',
+        port: service.port,
+        method: 'POST',
+        path: `/api/v1/order/leads/${path}`,
+        headers: { ...owner.headers, 'Content-Type': 'text/csv' },
+      }).on('error', () => undefined);
+      upload.write(csv);
+      await expect.poll(() => fixture.sql(stored, [id]), { timeout: 30_000 }).not.toHaveLength(0);
+      upload.destroy();
+    };
+    // The size of a batch. The second batch remains incomplete.
+    const batch = 500;
+    await interrupt(
+      'import',
+      `campaignCode,name,phone\r\n${'DEMO,A,1\r\n'.repeat(batch + 1)}`,
+      'SELECT id FROM lead WHERE workspace_id = $1',
+    );
+    const leads = await fixture.sql<{ id: string }>('SELECT id FROM lead WHERE workspace_id = $1', [id]);
+    await interrupt(
+      'status/import',
+      `id,status\r\n${leads.map((lead) => `${lead.id},Approved\r\n`).join('')}x,Approved\r\n`,
+      `SELECT id FROM lead WHERE workspace_id = $1 AND status = 'Approved'`,
+    );
+
+    const actions = async () => {
+      const entries = await logOf(owner);
+      return entries.map(({ action, address, details }) => [action, address, details]);
+    };
+    await expect.poll(actions, { timeout: 30_000 }).toEqual([
+      [
+        'statuses.imported',
+        '127.0.0.1',
+        { changed: batch, unchanged: 0, repeated: 0, rejected: 0, isComplete: false },
+      ],
+      [
+        'leads.imported',
+        '127.0.0.1',
+        { accepted: batch, duplicates: 0, repeated: 0, rejected: 0, isComplete: false },
+      ],
+    ]);
   });
 
   test('records landing pages by API key', async () => {

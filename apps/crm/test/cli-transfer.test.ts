@@ -174,6 +174,13 @@ describe('leads import', () => {
       stderr:
         'error: Interrupted: 1,000 leads were stored; import the file again with the same key to store the rest\n',
     });
+    expect(
+      await fixture.sql(
+        `SELECT details FROM audit_entry WHERE workspace_id = $1 AND action = 'leads.imported'
+         ORDER BY at DESC LIMIT 1`,
+        [workspace.id],
+      ),
+    ).toEqual([{ details: { accepted: 1000, duplicates: 0, repeated: 0, rejected: 0, isComplete: false } }]);
     expect((await leads(args, `${header}\n${lines(1100)}`)).stdout).toMatch(
       /^Stored 100 leads, .* 1,000 already stored/,
     );

@@ -15,7 +15,7 @@ import type { StatusImportLine } from './status-import.schema.ts';
 import { readStatusNames, type StatusAliasStore, type StatusNames } from './status-aliases.ts';
 
 /** The result of an import of statuses. Each record is counted once. */
-interface StatusImportReport {
+export interface StatusImportReport {
   /** Leads whose status this import changed. */
   changed: number;
   /** Records whose lead had the status already. */
@@ -35,6 +35,8 @@ interface StatusImportOptions {
   readonly idempotencyKey?: string | undefined;
   /** Called for each rejected record, in the order of the lines. */
   readonly onRejection?: (rejection: ImportRejection) => void;
+  /** Called after each batch. */
+  readonly onProgress?: (soFar: Readonly<StatusImportReport>) => void;
   /** Stops the import before the next batch and throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -101,6 +103,7 @@ export async function importStatuses(
     size = 0;
     for (const rejection of rejections.toSorted((a, b) => a.line - b.line)) options.onRejection?.(rejection);
     rejections = [];
+    options.onProgress?.(report);
     options.signal?.throwIfAborted();
   };
 

@@ -17,7 +17,7 @@ export {
 } from './hold-timers.ts';
 export { earlierId, IdempotencyKey, keyOwnerOf, leadIdFor } from './idempotency.ts';
 export { type ImportReport, importLeads } from './import-leads.ts';
-export { importStatuses } from './import-statuses.ts';
+export { importStatuses, type StatusImportReport } from './import-statuses.ts';
 export type { ImportRejection } from './import-row.ts';
 export { insertEach, type StoredOutcome } from './insert-each.ts';
 export {

@@ -93,6 +93,12 @@ async function runImport(io: CliIo, path: string, options: ImportCommandOptions)
       bytes += piece.length;
     }
   }
+  const record = ({ accepted, duplicates, repeated, rejected }: ImportReport, isComplete?: false) =>
+    operator.recordAction({
+      action: 'leads.imported',
+      scope: { workspaceId: workspace.id },
+      details: { accepted, duplicates, repeated, rejected, isComplete },
+    });
   let report: ImportReport;
   try {
     report = await importLeads(operator, { workspaceId: workspace.id, userId: user.id }, pieces(), {
@@ -109,6 +115,7 @@ async function runImport(io: CliIo, path: string, options: ImportCommandOptions)
     });
   } catch (error) {
     progress[Symbol.dispose]();
+    if (soFar !== undefined) await record(soFar, false);
     const stored = `${formatCount(soFar?.accepted ?? 0)} leads were stored`;
     const again =
       options.idempotencyKey === undefined
@@ -119,12 +126,7 @@ async function runImport(io: CliIo, path: string, options: ImportCommandOptions)
     throw describeInvalidInput(error);
   }
   progress[Symbol.dispose]();
-  const { accepted, duplicates, repeated, rejected } = report;
-  await operator.recordAction({
-    action: 'leads.imported',
-    scope: { workspaceId: workspace.id },
-    details: { accepted, duplicates, repeated, rejected },
-  });
+  await record(report);
 
   const truncated = report.rejected > rejections.length;
   printResult(io, options, { ...report, rejections, truncated }, describe(report));

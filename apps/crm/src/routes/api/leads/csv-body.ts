@@ -27,28 +27,43 @@ export function rejectEncoded({ headers }: FastifyRequest): void {
 /**
  * Imports the body of a request as one transfer of its workspace. It ends if the credentials of the request are revoked.
  *
+ * @param record records the import in the audit log. An import that fails after a batch is recorded, too, with
+ *   `isComplete` false, because the stored lines remain stored.
  * @param work imports the file. @returns its report.
  * @returns the report with its first rejections.
  */
 export async function importBody<Report extends { readonly rejected: number }>(
   transfers: TransferLimits,
   request: FastifyRequest,
+  record: (report: Readonly<Report>, isComplete?: false) => Promise<void>,
   work: (
     file: AsyncIterable<Buffer>,
-    options: { signal: AbortSignal; onRejection: (rejection: ImportRejection) => void },
+    options: {
+      signal: AbortSignal;
+      onRejection: (rejection: ImportRejection) => void;
+      onProgress: (soFar: Readonly<Report>) => void;
+    },
   ) => Promise<Report>,
 ) {
   const rejections: ImportRejection[] = [];
   const onRejection = (rejection: ImportRejection) => {
     if (rejections.length < maxListedRejections) rejections.push(rejection);
   };
+  let soFar: Readonly<Report> | undefined;
+  const onProgress = (counts: Readonly<Report>) => {
+    soFar = counts;
+  };
   const end = transfers.begin('import', request.principal.workspaceId);
   const verification = verifyTransfer(request);
   const signal = AbortSignal.any([transfers.stopping, verification.signal]);
   try {
-    const report = await work(readLongBody(request, { signal }), { signal, onRejection });
+    const report = await work(readLongBody(request, { signal }), { signal, onRejection, onProgress });
+    await record(report);
     const truncated = report.rejected > rejections.length;
     return { success: true as const, ...report, rejections, truncated };
+  } catch (error) {
+    if (soFar !== undefined) await record(soFar, false);
+    throw error;
   } finally {
     verification.end();
     end();

@@ -1,5 +1,5 @@
 import { csvBounds } from '@leads/core/csv';
-import { IdempotencyKey, ImportAnswer, importLeads, NewLead } from '@leads/core/lead';
+import { IdempotencyKey, ImportAnswer, type ImportReport, importLeads, NewLead } from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { commonErrors, errorResponses } from '@leads/http/server/errors';
 import { createBodyCheck } from '@leads/http/server/validation-errors';
@@ -72,7 +72,15 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
     },
     async (request) => {
       const { principal, query } = request;
-      const answer = await importBody(context.transfers, request, (file, options) =>
+      // The address is unknown after the client has disconnected.
+      const origin = auditOrigin(request);
+      const record = ({ accepted, duplicates, repeated, rejected }: ImportReport, isComplete?: false) =>
+        context.recordAction(origin, {
+          action: 'leads.imported',
+          scope: principal,
+          details: { accepted, duplicates, repeated, rejected, isComplete },
+        });
+      return importBody(context.transfers, request, record, (file, options) =>
         importLeads({ ...context, leads: withTraceparent(context.leads, request) }, principal, file, {
           ...options,
           campaignCode: query.campaignCode,
@@ -81,13 +89,6 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
           validate,
         }),
       );
-      const { accepted, duplicates, repeated, rejected } = answer;
-      await context.recordAction(auditOrigin(request), {
-        action: 'leads.imported',
-        scope: principal,
-        details: { accepted, duplicates, repeated, rejected },
-      });
-      return answer;
     },
   );
 }

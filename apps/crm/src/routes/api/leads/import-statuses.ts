@@ -1,4 +1,10 @@
-import { IdempotencyKey, importStatuses, StatusImportAnswer, StatusImportLine } from '@leads/core/lead';
+import {
+  IdempotencyKey,
+  importStatuses,
+  StatusImportAnswer,
+  StatusImportLine,
+  type StatusImportReport,
+} from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { commonErrors, errorResponses } from '@leads/http/server/errors';
 import { createBodyCheck } from '@leads/http/server/validation-errors';
@@ -46,20 +52,21 @@ export function importStatusesRoute(app: Server, context: CrmContext): void {
     async (request) => {
       const { principal } = request;
       const leads = withTraceparent(context.currentLeads, request);
-      const answer = await importBody(context.transfers, request, (file, options) =>
+      // The address is unknown after the client has disconnected.
+      const origin = auditOrigin(request);
+      const record = ({ changed, unchanged, repeated, rejected }: StatusImportReport, isComplete?: false) =>
+        context.recordAction(origin, {
+          action: 'statuses.imported',
+          scope: principal,
+          details: { changed, unchanged, repeated, rejected, isComplete },
+        });
+      return importBody(context.transfers, request, record, (file, options) =>
         importStatuses({ ...context, leads }, principal, file, {
           ...options,
           idempotencyKey: request.headers['idempotency-key'],
           validate,
         }),
       );
-      const { changed, unchanged, repeated, rejected } = answer;
-      await context.recordAction(auditOrigin(request), {
-        action: 'statuses.imported',
-        scope: principal,
-        details: { changed, unchanged, repeated, rejected },
-      });
-      return answer;
     },
   );
 }
