@@ -210,3 +210,57 @@ test('after a restore all acknowledged leads exist, and erased leads are erased 
   expect(await erase(earlier.url, '--again')).toMatchObject({ erasures: 1, erased: { leads: 1 } });
   expect((await earlier.storedIds()).toSorted()).toEqual(kept.toSorted());
 });
+
+test('leads backup-check accepts an idle server with archive_timeout, and reports a segment that is not archived', async () => {
+  const dataDir = directory('idle');
+  const options = { dataDir, durable: false };
+  const first = await startPostgres(options);
+  await first.createDatabase('leads');
+  const admin = await connected(first.url());
+  const set = (client: pg.Client, setting: string, value: string) =>
+    client.query(`ALTER SYSTEM SET ${setting} = '${value}'`);
+  await set(admin, 'archive_mode', 'on');
+  await set(admin, 'archive_command', 'true');
+  await set(admin, 'archive_timeout', '1s');
+  await admin.end();
+  await first.stop();
+
+  await using postgres = await startPostgres(options);
+  const client = await connected(postgres.url());
+  const check = () => leads(postgres.url(), 'backup-check', '--max-age', '1s');
+  const until = (condition: () => Promise<unknown>) => vi.waitFor(condition, { timeout: 60_000 });
+  await client.query('CREATE TABLE change ()');
+  await client.query('SELECT pg_switch_wal()');
+  // Postgres writes such a record every 15 s. It does not switch the segment for it.
+  await until(async () => {
+    const rows = await query(
+      client,
+      `SELECT pg_log_standby_snapshot() FROM pg_stat_archiver
+       WHERE last_archived_time < clock_timestamp() - interval '1 second'`,
+    );
+    expect(rows).toHaveLength(1);
+  });
+  await until(async () => expect(await check()).toMatchObject({ code: 0, answer: { faults: [] } }));
+
+  await set(client, 'archive_timeout', '0');
+  await client.query('SELECT pg_reload_conf()');
+  await until(async () =>
+    expect(await check()).toMatchObject({
+      code: 1,
+      answer: { faults: [expect.stringContaining('set archive_timeout to 1 s')] },
+    }),
+  );
+
+  await set(client, 'archive_timeout', '1s');
+  await set(client, 'archive_command', '');
+  await client.query('SELECT pg_reload_conf()');
+  await client.query('CREATE TABLE another_change ()');
+  await client.query('SELECT pg_switch_wal()');
+  await until(async () =>
+    expect(await check()).toMatchObject({
+      code: 1,
+      answer: { faults: [expect.stringMatching(/is not archived: see the server's log\.$/)] },
+    }),
+  );
+  await client.end();
+});

@@ -42,7 +42,7 @@ async function checkBackup(io: CliIo, options: CheckOptions): Promise<void> {
 }
 
 function faultsOf(archiving: Archiving, maxAgeSeconds: number): string[] {
-  const { isReplica, walLevel, archiveMode, archivedAt, failedAt, unarchivedBytes } = archiving;
+  const { isReplica, walLevel, archiveMode, archivedAt, failedAt } = archiving;
   if (isReplica) return ['This server is a replica: check its primary.'];
   const faults: string[] = [];
   if (walLevel === 'minimal') faults.push('wal_level is minimal: set it to replica.');
@@ -54,8 +54,29 @@ function faultsOf(archiving: Archiving, maxAgeSeconds: number): string[] {
   }
   if (archivedAt === null) {
     faults.push('No WAL segment has been archived yet.');
-  } else if (unarchivedBytes !== 0 && archivedAt.getTime() < Date.now() - maxAgeSeconds * 1000) {
-    faults.push(`WAL written after ${formatTime(archivedAt)} UTC is not archived: set archive_timeout.`);
+  } else if (
+    isWaiting(archiving, maxAgeSeconds) &&
+    archivedAt.getTime() < Date.now() - maxAgeSeconds * 1000
+  ) {
+    const fix = completesSegments(archiving, maxAgeSeconds)
+      ? `see the server's log`
+      : `set archive_timeout to ${maxAgeSeconds} s or less`;
+    faults.push(`WAL written after ${formatTime(archivedAt)} UTC is not archived: ${fix}.`);
   }
   return faults;
+}
+
+/** Whether Postgres completes each segment that has a change within the maximum age. */
+function completesSegments({ archiveTimeoutSeconds }: Archiving, maxAgeSeconds: number): boolean {
+  return archiveTimeoutSeconds > 0 && archiveTimeoutSeconds <= maxAgeSeconds;
+}
+
+/**
+ * Whether data waits for the archive. The open segment of an idle server has records without changes, such as the list of
+ * running transactions. Postgres does not complete a segment for them.
+ */
+function isWaiting(archiving: Archiving, maxAgeSeconds: number): boolean {
+  const { unarchivedBytes, segmentBytes } = archiving;
+  const minBytes = completesSegments(archiving, maxAgeSeconds) ? segmentBytes : 1;
+  return unarchivedBytes === null || unarchivedBytes >= minBytes;
 }
