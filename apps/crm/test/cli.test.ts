@@ -324,6 +324,57 @@ describe('the program', () => {
       }
     });
 
+    test('names the reason if the database answers but executes no statement', async () => {
+      const unavailable = async (args: readonly string[], url = database.url) => {
+        const { code, stdout, stderr } = await runLeads(args, { DATABASE_URL: url });
+        expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+        return stderr;
+      };
+      const is = (reason: string) =>
+        `error: The database at ${new URL(database.url).host} is unavailable: ${reason}\n`;
+
+      await using db = open(database.url);
+      await using blocker = open(database.url);
+      const role = `full_${randomUUID().slice(0, 8)}`;
+      await db.prisma.$executeRawUnsafe(`CREATE ROLE ${role} LOGIN PASSWORD 'x' CONNECTION LIMIT 0`);
+      const full = new URL(database.url);
+      [full.username, full.password] = [role, 'x'];
+      expect(await unavailable(['key', 'list'], full.href)).toBe(is('it has no free connection'));
+      await db.prisma.$executeRawUnsafe(`DROP ROLE ${role}`);
+
+      for (const [end, reason] of [
+        ['pg_cancel_backend', 'a statement took longer than its timeout, or was canceled'],
+        ['pg_terminate_backend', 'it is starting or stopping, or has ended the session'],
+      ] as const) {
+        await blocker.prisma.$transaction(
+          async (tx) => {
+            await tx.$executeRaw`LOCK TABLE workspace IN ACCESS EXCLUSIVE MODE`;
+            const running = unavailable(['campaign', 'list']);
+            await expect
+              .poll(
+                () =>
+                  db.prisma.$queryRawUnsafe(
+                    `SELECT ${end}(pid) AS done FROM pg_stat_activity
+                     WHERE datname = current_database() AND application_name = 'leads-cli'
+                       AND wait_event_type = 'Lock'`,
+                  ),
+                { timeout: 30_000 },
+              )
+              .toEqual([{ done: true }]);
+            expect(await running).toBe(is(reason));
+          },
+          { timeout: 60_000 },
+        );
+      }
+
+      const { pathname } = new URL(database.url);
+      await db.prisma.$executeRawUnsafe(
+        `ALTER DATABASE ${pathname.slice(1)} SET default_transaction_read_only = on`,
+      );
+      const create = ['user', 'create', '--email', 'a@b.c', '--name', 'A'];
+      expect(await unavailable(create)).toBe(is('it is read-only'));
+    });
+
     test('prints the stack without the password if LEADS_DEBUG is 1', async () => {
       for (const args of [['key', 'list'], ['migrate']]) {
         const { code, stderr } = await runLeads(args, { DATABASE_URL: unreachableUrl, LEADS_DEBUG: '1' });

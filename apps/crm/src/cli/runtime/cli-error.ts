@@ -54,11 +54,17 @@ export function describeFailure(
   }
   if (error instanceof BrokerUnreachable) return describeUnreachable(`NATS at ${error.address}`, error);
 
+  const sqlState = sqlStateOf(error);
+  const reason = isOutage(error) ? outageReasonOf(sqlState) : undefined;
+  if (reason !== undefined) {
+    const line = `The database at ${databaseAddress(env)} is unavailable: ${reason}`;
+    return { exitCode: exitCodes.unreachable, line };
+  }
   const unreachable = asUnreachable(error);
   if (unreachable !== undefined) {
     return describeUnreachable(`The database at ${databaseAddress(env)}`, unreachable);
   }
-  if (error instanceof DatabaseError && missesTable.test(error.sqlState ?? '')) {
+  if (missesTable.test(sqlState ?? '')) {
     return {
       exitCode: exitCodes.failed,
       line: 'The database lacks tables or columns of this release: run `leads migrate`',
@@ -115,14 +121,35 @@ function describeUnreachable(service: string, { message }: Error): { exitCode: E
 
 function asUnreachable(error: unknown): DatabaseUnreachable | undefined {
   if (error instanceof DatabaseUnreachable) return error;
-  const outage = isOutage(error);
-  const cause = outage ? error.cause : error;
-  const sqlState = cause instanceof DatabaseError ? cause.sqlState : undefined;
+  const sqlState = sqlStateOf(error);
   if (sqlState?.startsWith('28') === true) {
     return new DatabaseUnreachable('it rejects the user or the password');
   }
   if (sqlState === '3D000') return new DatabaseUnreachable('the database does not exist');
-  return outage ? new DatabaseUnreachable('') : undefined;
+  return isOutage(error) ? new DatabaseUnreachable('') : undefined;
+}
+
+function sqlStateOf(error: unknown): string | undefined {
+  const cause = isOutage(error) ? error.cause : error;
+  return cause instanceof DatabaseError ? cause.sqlState : undefined;
+}
+
+/** The reasons for outages of a database that answers, by SQLSTATE or its first characters (PostgreSQL, appendix A). */
+const outageReasons: Readonly<Record<string, string>> = {
+  '25006': 'it is read-only',
+  '40P01': 'the command and another session waited for each other: try again',
+  '53': 'it has not enough memory, disk space or connections',
+  '53100': 'its disk is full',
+  '53300': 'it has no free connection',
+  '57014': 'a statement took longer than its timeout, or was canceled',
+  '57P': 'it is starting or stopping, or has ended the session',
+  '58': 'it has a system error: see its log',
+};
+
+function outageReasonOf(sqlState = ''): string | undefined {
+  return (
+    outageReasons[sqlState] ?? outageReasons[sqlState.slice(0, 3)] ?? outageReasons[sqlState.slice(0, 2)]
+  );
 }
 
 function withoutPasswords(text: string): string {

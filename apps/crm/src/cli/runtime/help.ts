@@ -45,7 +45,7 @@ export function commonHelp(command: Command): string {
       [String(exitCodes.success), 'success'],
       [String(exitCodes.failed), 'the command failed: one line on stderr states the reason'],
       [String(exitCodes.usage), 'usage error: an argument or a setting is invalid'],
-      [String(exitCodes.unreachable), 'the database or NATS is unreachable'],
+      [String(exitCodes.unreachable), 'the database or NATS is unavailable'],
     ]),
   ]
     .join('\n')
