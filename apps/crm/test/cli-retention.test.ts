@@ -1,4 +1,5 @@
 import { createLeadQuarantine, createOverviewStore, openDatabase } from '@leads/core/db';
+import { openAdminClient } from '@leads/core/db-admin/admin-client';
 import { openFixture } from '@leads/test-kit/fixture';
 import { createTestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, expect, test, vi } from 'vitest';
@@ -321,6 +322,21 @@ test('leads payment marks approved leads as paid, lists and cancels payments, an
     ].join('\n'),
   );
   expect(await json('list', '--publisher', manager.email)).toEqual([]);
+
+  {
+    // Another process works on the payment, so the command waits.
+    await fixture.sql(`UPDATE payment SET state = 'paying' WHERE id = $1`, [id]);
+    await using other = await openAdminClient(env.DATABASE_URL);
+    await other.query('BEGIN');
+    await other.query('SELECT FROM payment WHERE id = $1 FOR UPDATE', [id]);
+    const args = ['payment', 'create', ...pay(manager.email), ...key, '--workspace', own.slug, '--quiet'];
+    expect(await runLeads(args, env, '', AbortSignal.timeout(1_000))).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'error: Interrupted: the CRM service continues payment 1\n',
+    });
+  }
+  await fixture.sql(`UPDATE payment SET state = 'paid' WHERE id = $1`, [id]);
 
   const cancel = (member: { email: string }, ...args: string[]) =>
     payment('cancel', id, '--user', member.email, '--reason', 'Bounced', ...args);

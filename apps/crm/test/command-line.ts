@@ -46,16 +46,18 @@ export function startLeads(args: readonly string[], env: NodeJS.ProcessEnv): Lea
  * Runs a command in the process of the test, with only `env` as its environment and with `input` as its standard input.
  * A separate process would need 0.5 s of CPU time to load the program, which is more than most commands need.
  *
+ * @param signal interrupts the command, as Ctrl-C does.
  * @throws Error if stderr contains a secret or personal data of a test.
  */
 export async function runLeads(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
   input = '',
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<CommandResult> {
   const [stdout, stderr] = [collector(), collector()];
   const stdin = Readable.from(input === '' ? [] : [Buffer.from(input)]);
-  const interruption = () => new AbortController().signal;
+  const interruption = () => signal;
   const io = { stdin, stdout: stdout.stream, stderr: stderr.stream, interruption };
   // Loading modules blocks new connections. On a busy machine, it takes longer than the default timeout of 2 s.
   const code = await runCli(args, { ...io, env: { DATABASE_CONNECT_TIMEOUT_MS: '30000', ...env } });

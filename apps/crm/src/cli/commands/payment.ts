@@ -235,7 +235,7 @@ async function cancel(io: CliIo, id: string, options: CancelOptions): Promise<vo
 /**
  * Takes the steps of payments until this one has ended, beside the services that do the same.
  *
- * @throws CliError if the payment makes no progress; the reason of the interruption.
+ * @throws CliError if the payment makes no progress or the command is interrupted.
  */
 async function finish(
   io: CliIo,
@@ -256,12 +256,15 @@ async function finish(
     }),
   });
   while (payment.state === 'paying' || payment.state === 'cancelling') {
-    if (signal.aborted) throw signal.reason;
+    if (signal.aborted) {
+      const work = isCanceling ? 'the cancellation of payment' : 'payment';
+      throw new CliError(`Interrupted: the CRM service continues ${work} ${payment.number}`);
+    }
     const hadWork = (await payments.step(batchSize)) !== undefined;
     ({ payment } = await getPayment(payments, principal, created.id, { limit: '1' }));
     if (payment.failure !== undefined) throw new CliError(`Payment ${payment.number}: ${payment.failure}`);
     // Another process works on the payment.
-    if (!hadWork) await sleep(pauseMs, undefined, { signal });
+    if (!hadWork) await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
   }
   return payment;
 }
