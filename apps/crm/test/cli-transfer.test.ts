@@ -245,6 +245,31 @@ describe('leads export', () => {
     }
   });
 
+  test('ends on Ctrl-C while it waits for the reader of a pipe', async () => {
+    const path = file('unread');
+    execFileSync('mkfifo', [path]);
+    const exports = async () =>
+      (
+        await fixture.sql(`SELECT FROM audit_entry WHERE workspace_id = $1 AND action = 'leads.exported'`, [
+          workspace.id,
+        ])
+      ).length;
+    const before = await exports();
+    const { child, ended } = startLeads(['export', path, '--workspace', slug, '--quiet'], env);
+    try {
+      // The export opens the pipe after it is in the audit log.
+      await expect.poll(exports, { timeout: 30_000 }).toBe(before + 1);
+      child.kill('SIGINT');
+      expect(await ended).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: `error: Interrupted: ${path} was not written\n`,
+      });
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
   test('writes only the leads that the member of --user can see', async () => {
     const publisher = await workspace.addMember('publisher');
     const own = ['--user', publisher.email];

@@ -1,7 +1,9 @@
 import {
   closeSync,
+  constants,
   createWriteStream,
   fsyncSync,
+  open,
   openSync,
   renameSync,
   rmSync,
@@ -53,6 +55,11 @@ export class OutputFile implements Disposable {
  */
 export async function writeCompleteFile(path: string, source: Readable, signal: AbortSignal): Promise<void> {
   if (!isReplaceable(path)) {
+    signal.throwIfAborted();
+    // The open of a pipe ignores the signal, and waits until a process opens the pipe to read. This process then does so,
+    // without waiting for a writer. It keeps the pipe open, because the other open may begin later.
+    const openAsReader = () => open(path, constants.O_RDONLY | constants.O_NONBLOCK, () => undefined);
+    signal.addEventListener('abort', openAsReader, { once: true });
     await pipeline(source, createWriteStream(path), { signal }).catch((error: unknown) => {
       throw asWriteError(path, error);
     });
