@@ -264,6 +264,45 @@ test('pods that only send deliveries serve their probes, are the only ones with 
   expect(toReceivers).not.toEqual([]);
 });
 
+test('the patches for a new DELIVERIES_SECRET give its predecessor to every container that sends deliveries', () => {
+  interface Patch {
+    readonly target: { readonly name: string };
+    readonly patch: string;
+  }
+  const [, text = ''] =
+    /```yaml\n(patches:[^]*?)```/.exec(readText('apps/crm/src/deliveries/README.md')) ?? [];
+  const { patches } = parse(text) as { patches: readonly Patch[] };
+  const senders = containers.filter(({ container }) =>
+    container.env.some(({ name }) => name === 'DELIVERIES_SECRET_FILE'),
+  );
+  expect(senders.map(({ of }) => of).toSorted()).toEqual(['leads-crm', 'leads-deliver']);
+  for (const { of, container, volumes } of senders) {
+    const path = container.volumeMounts[0]?.mountPath;
+    const additions = [
+      {
+        op: 'add',
+        path: '/spec/template/spec/containers/0/env/-',
+        value: {
+          name: 'DELIVERIES_PREVIOUS_SECRET_FILE',
+          value: `${path}/DELIVERIES_PREVIOUS_SECRET`,
+        },
+      },
+      // Without a list of keys, the volume has all keys of the secret.
+      ...(volumes[0]?.secret.items === undefined
+        ? []
+        : [
+            {
+              op: 'add',
+              path: '/spec/template/spec/volumes/0/secret/items/-',
+              value: { key: 'DELIVERIES_PREVIOUS_SECRET', path: 'DELIVERIES_PREVIOUS_SECRET' },
+            },
+          ]),
+    ];
+    const matching = patches.filter(({ target }) => new RegExp(`^(?:${target.name})$`).test(of));
+    expect([of, matching.flatMap(({ patch }) => parse(patch) as unknown[])]).toEqual([of, additions]);
+  }
+});
+
 test('the job that migrates also creates the Postgres roles of the services, with their passwords', () => {
   const job = containers.find(({ of }) => of === 'leads-migrate')?.container;
   expect(job?.command?.join(' ')).toBe('sh -c leads migrate && leads db grant');
