@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { IntakeFigures } from '../src/intake/command.ts';
 import { runBench } from './run-bench.ts';
 
-const steps = 'table,overload,rejected,soak,start,crm,crmload';
+const steps = 'table,overload,rejected,soak,start,crmload';
 const smallest = ['--rounds', '1', '--seconds', '0.1', '--connections', '4', '--minutes', '0.01'];
 
 let figures: IntakeFigures;
@@ -54,11 +54,11 @@ test('with --wrk, bench intake sends its load with wrk, or names the package if 
   const result = crmload?.ratios.map(({ found }) => found > 0) ?? stderr;
   const missing =
     'wrk is not installed. Install it (Debian, Ubuntu: sudo apt-get install wrk), or omit --wrk\n';
-  expect(result).toEqual(isInstalled ? [true, true, true, true, true] : missing);
+  expect(result).toEqual(isInstalled ? [true, true, true, true, true, true] : missing);
 });
 
 test('bench intake prints the required figures of the other steps', () => {
-  const { overload, rejected, soak, start, crm, crmload } = figures;
+  const { overload, rejected, soak, start, crmload } = figures;
   const [half, triple, halfAgain] = overload?.loads ?? [];
   expect(half?.requestsPerSecond).toBeGreaterThan(0);
   expect(triple?.requestsPerSecond).toBeGreaterThan(0);
@@ -76,9 +76,8 @@ test('bench intake prints the required figures of the other steps', () => {
   expect(soak?.acknowledged).toBe(soak?.statuses['200']);
   expect(Math.min(...(soak?.heapMb ?? []))).toBeGreaterThan(5);
   expect(start?.medianMs).toBeGreaterThan(50);
-  expect(crm?.ratio).toBeGreaterThan(0);
   // Each status change changed a lead: the CRM answers a wrong transition with 409.
   for (const { statuses } of crmload?.figures ?? []) expect(Object.keys(statuses)).toEqual(['200']);
   expect(crmload?.figures).toHaveLength(10);
-  expect(crmload?.ratios.map(({ found }) => found > 0)).toEqual([true, true, true, true, true]);
+  expect(crmload?.ratios.map(({ found }) => found > 0)).toEqual([true, true, true, true, true, true]);
 });

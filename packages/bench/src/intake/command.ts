@@ -12,7 +12,6 @@ import baseline from './baseline.json' with { type: 'json' };
 import { type Bench, usualConnections } from './bench.ts';
 import { compareWithReferences } from './comparison.ts';
 import { measureCrmAtLoad } from './crm-at-load.ts';
-import { measureCrmCreates } from './crm-creates.ts';
 import { measureOverload } from './overload.ts';
 import { measureRejectedLeads } from './rejected-leads.ts';
 import { measureSoak } from './soak.ts';
@@ -22,7 +21,6 @@ const steps = {
   table: compareWithReferences,
   overload: measureOverload,
   rejected: measureRejectedLeads,
-  crm: measureCrmCreates,
   crmload: measureCrmAtLoad,
   start: measureStartup,
   soak: measureSoak,

@@ -25,6 +25,7 @@ const requirements = [
     to: 'prisma',
     required: '2.5 or more',
   },
+  { work: 'create', figure: 'requests/s', connections: 1, to: 'prisma', required: '1 or more' },
   { work: 'create', figure: 'requests/s', connections: usualConnections, to: 'pg', required: '' },
   { work: 'create', figure: 'p50', connections: 1, to: 'pg', required: '1.5 or less' },
   { work: 'change', figure: 'requests/s', connections: usualConnections, to: 'pg', required: '0.6 or more' },
