@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '@leads/local-stack/processes/postgres';
 import type pg from 'pg';
-import { defineCommand, flag, integer, size } from '../command.ts';
+import { defineCommand, integer, size } from '../command.ts';
 import { assertAll200, startLoadProcess } from '../load/load-process.ts';
 import { crmLeadsPath } from '../load/requests.ts';
 import { createOwner } from '../stack/credentials.ts';
@@ -11,7 +11,6 @@ import { startProgram } from '../stack/programs.ts';
 import { temporaryDirectory } from '../stack/temporary-directory.ts';
 import { waitUntil } from '../stack/wait-until.ts';
 import { medianFigures } from '../statistics.ts';
-import { sampleWaits, waitFigures } from './wait-events.ts';
 
 const connections = 16;
 /** How long creates come at least before they are measured. */
@@ -37,9 +36,8 @@ export const hold = defineCommand({
       '200',
       'creates a second over the API of the CRM, before, meanwhile and afterwards',
     ),
-    sampled: flag('samples what creates wait for in Postgres, which takes processor time'),
   },
-  async run({ leads, rounds, rate, sampled }, { dataDir, onProgress }) {
+  async run({ leads, rounds, rate }, { dataDir, onProgress }) {
     await using temporary = temporaryDirectory(dataDir);
     await using postgres = await startPostgres({ dataDir: join(temporary.path, 'postgres') });
     using load = startLoadProcess();
@@ -58,7 +56,6 @@ export const hold = defineCommand({
     };
 
     const measured = [];
-    const waits = { alone: new Map<string, number>(), during: new Map<string, number>() };
     for (let round = 0; round < rounds; round++) {
       await removeLeads(databaseUrl);
       onProgress(`Round ${round + 1}: storing ${leads} leads`);
@@ -67,10 +64,7 @@ export const hold = defineCommand({
       await waitUntil(async () => (await numberOf(databaseUrl, 'lead_outbox')) === 0, longestMs);
       await query(databaseUrl, 'VACUUM ANALYZE lead');
       await checkpoint(postgres);
-      const measureAlone = async () => {
-        await using _sampler = sampled ? sampleWaits(databaseUrl, waits.alone) : undefined;
-        return assertAll200(await load.send({ ...target, durationMs: aloneMs }));
-      };
+      const measureAlone = async () => assertAll200(await load.send({ ...target, durationMs: aloneMs }));
       // After a checkpoint, Postgres writes whole pages, and V8 compiles the code of a new service. Both slow down creates.
       const warmUpMs = dueAt.getTime() - Date.now() - aloneMs;
       if (warmUpMs < shortestWarmUpMs) throw new Error('The leads were due before they were stored');
@@ -80,14 +74,10 @@ export const hold = defineCommand({
       // An instance looks for due leads every 5 s. Until then, creates are still alone.
       await waitUntil(async () => (await numberOf(databaseUrl, waiting)) < leads, longestMs, 100);
       const meanwhile = load.send({ ...target, durationMs: longestMs });
-      let isDone = false;
-      {
-        await using _sampler = sampled ? sampleWaits(databaseUrl, waits.during) : undefined;
-        // A new connection for each check, or a count of all due leads, would use the processor that is measured.
-        isDone = await withClient(databaseUrl, (client) =>
-          waitUntil(async () => !(await isAnyDue(client)), longestMs, 250),
-        );
-      }
+      // A new connection for each check, or a count of all due leads, would use the processor that is measured.
+      const isDone = await withClient(databaseUrl, (client) =>
+        waitUntil(async () => !(await isAnyDue(client)), longestMs, 250),
+      );
       const seconds = (performance.now() - start) / 1_000;
       load.end();
       const during = assertAll200(await meanwhile);
@@ -119,7 +109,6 @@ export const hold = defineCommand({
         cores: availableParallelism(),
         node: process.version,
         hold: [{ leads, ...medianFigures(measured), required: '60 s or less, p99 ratio 1.2 or less' }],
-        waits: waitFigures(waits),
       },
     };
   },
