@@ -12,6 +12,25 @@ export function processorTimeUs(pid: number): number {
   return tree.length === 0 ? Number.NaN : tree.reduce((sum, { ticks }) => sum + ticks, 0) * tickUs;
 }
 
+/**
+ * Runs `work`, and measures the processor time of processes meanwhile.
+ *
+ * @returns the result of `work`, and the time of each process in microseconds, as {@link processorTimeUs} returns it.
+ */
+export async function withProcessorTime<Name extends string, Result>(
+  processes: Readonly<Record<Name, { readonly pid: number }>>,
+  work: () => Promise<Result>,
+): Promise<{ result: Result; processorUs: Record<Name, number> }> {
+  const names = Object.keys(processes) as Name[];
+  const before = names.map((name) => processorTimeUs(processes[name].pid));
+  const result = await work();
+  const used = names.map((name, at) => [
+    name,
+    processorTimeUs(processes[name].pid) - (before[at] ?? Number.NaN),
+  ]);
+  return { result, processorUs: Object.fromEntries(used) as Record<Name, number> };
+}
+
 /** Resets the maximum of resident memory, if the system permits it. */
 export function resetMaxMemory(pid: number): void {
   for (const member of readTree(pid)) {

@@ -1,4 +1,4 @@
-import { processorTimeUs } from '../process-tree.ts';
+import { withProcessorTime } from '../process-tree.ts';
 import { percentile } from '../statistics.ts';
 import type { DeliveryBench } from './bench.ts';
 import { createTenants, LeadWriter, startDeliverer, waitUntilSent } from './delivery-stack.ts';
@@ -24,9 +24,10 @@ export async function measureFirstAttempts({ createDatabase, seconds, rounds, on
   await writer.writeSteadily(eventsPerSecond, warmUpSeconds);
   await waitUntilSent(databaseUrl, { timeoutMs: 60_000 });
   await receivers.take();
-  const before = processorTimeUs(deliverer.pid);
-  await writer.writeSteadily(eventsPerSecond, seconds * rounds);
-  await waitUntilSent(databaseUrl, { timeoutMs: 60_000 });
+  const { processorUs } = await withProcessorTime({ deliverer }, async () => {
+    await writer.writeSteadily(eventsPerSecond, seconds * rounds);
+    await waitUntilSent(databaseUrl, { timeoutMs: 60_000 });
+  });
   const received = await receivers.take();
   const latenciesMs = received.flatMap((each) => each.latenciesMs);
   const figures = {
@@ -36,7 +37,7 @@ export async function measureFirstAttempts({ createDatabase, seconds, rounds, on
     p50Ms: percentile(latenciesMs, 0.5),
     p99Ms: percentile(latenciesMs, 0.99),
     maxMs: Math.max(...latenciesMs),
-    delivererUsPerDelivery: (processorTimeUs(deliverer.pid) - before) / latenciesMs.length,
+    delivererUsPerDelivery: processorUs.deliverer / latenciesMs.length,
   };
   onProgress(`  p50 ${figures.p50Ms} ms, p99 ${figures.p99Ms} ms`);
   return figures;

@@ -1,7 +1,7 @@
 import { parseMetrics, sumOf } from '@leads/test-kit/prometheus-text';
 import { countNot200, type LoadFigures } from '../load/load-process.ts';
 import { submitPath } from '../load/requests.ts';
-import { processorTimeUs } from '../process-tree.ts';
+import { withProcessorTime } from '../process-tree.ts';
 import { createOwner } from '../stack/credentials.ts';
 import { checkpoint, query, removeLeads } from '../stack/database.ts';
 import { startProgram } from '../stack/programs.ts';
@@ -60,19 +60,18 @@ export async function measureIntakeRate({
     const longestMs = deliverer === undefined ? warmUpMs.other : warmUpMs.sending;
     await load.send({ ...target, durationMs: Math.min(longestMs, seconds * 1000) });
     const batchesBefore = await readBatches(intake.port);
-    const before = { service: processorTimeUs(intake.pid), postgres: processorTimeUs(postgres.pid) };
-    const sent = await load.send({ ...target, durationMs: seconds * 1000 });
+    const { result: sent, processorUs } = await withProcessorTime({ service: intake, postgres }, () =>
+      load.send({ ...target, durationMs: seconds * 1000 }),
+    );
     const leads = sent.statuses['200'] ?? 0;
-    const serviceUs = processorTimeUs(intake.pid) - before.service;
-    const postgresUs = processorTimeUs(postgres.pid) - before.postgres;
     const batches = (await readBatches(intake.port)) - batchesBefore;
     await assertQueued(databaseUrl, subject, sent);
     onProgress(`  ${subject}: ${sent.requestsPerSecond.toFixed(0)} leads/s`);
     return {
       leadsPerSecond: sent.requestsPerSecond,
       p99Ms: sent.p99Ms,
-      serviceUsPerLead: serviceUs / leads,
-      postgresUsPerLead: postgresUs / leads,
+      serviceUsPerLead: processorUs.service / leads,
+      postgresUsPerLead: processorUs.postgres / leads,
       leadsPerBatch: leads / batches,
       not200: countNot200(sent),
     };

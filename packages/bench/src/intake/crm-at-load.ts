@@ -1,7 +1,7 @@
 import { DisposeStack } from '@leads/core/dispose-stack';
 import { assertAll200, type LoadOptions, ratesOf, summarizeLoads } from '../load/load-process.ts';
 import { crmLeadsPath, referenceOwner, submitPath } from '../load/requests.ts';
-import { processorTimeUs } from '../process-tree.ts';
+import { withProcessorTime } from '../process-tree.ts';
 import { createOwner } from '../stack/credentials.ts';
 import { checkpoint, query, removeLeads } from '../stack/database.ts';
 import { type Program, startProgram } from '../stack/programs.ts';
@@ -141,13 +141,15 @@ async function measure(
   await checkpoint(postgres);
   await load.send({ ...options, durationMs: warmUpMs(bench) });
   if (work === 'change') await query(databaseUrl, `UPDATE lead SET status = 'OnHold'`);
-  const before = { service: processorTimeUs(service.pid), postgres: processorTimeUs(postgres.pid) };
-  const sent = assertAll200(await peakLoad.send(options));
+  const { result, processorUs } = await withProcessorTime({ service, postgres }, () =>
+    peakLoad.send(options),
+  );
+  const sent = assertAll200(result);
   const requests = sent.statuses['200'] ?? 0;
   return {
     ...sent,
-    serviceUs: (processorTimeUs(service.pid) - before.service) / requests,
-    postgresUs: (processorTimeUs(postgres.pid) - before.postgres) / requests,
+    serviceUs: processorUs.service / requests,
+    postgresUs: processorUs.postgres / requests,
   };
 }
 

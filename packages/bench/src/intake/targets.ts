@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DisposeStack } from '@leads/core/dispose-stack';
 import { countNot200 } from '../load/load-process.ts';
 import { submitPath } from '../load/requests.ts';
-import { maxMemoryMb, processorTimeUs, resetMaxMemory } from '../process-tree.ts';
+import { maxMemoryMb, resetMaxMemory, withProcessorTime } from '../process-tree.ts';
 import { checkpoint, countLeads, query, removeLeads } from '../stack/database.ts';
 import { type Program, startReference } from '../stack/programs.ts';
 import { type Bench, openIntake } from './bench.ts';
@@ -115,10 +115,9 @@ function httpTarget(
       await checkpoint(postgres);
       const warmUp = await load.send({ ...options, durationMs: warmUpMs(bench) });
       resetMaxMemory(service.pid);
-      const before = { service: processorTimeUs(service.pid), postgres: processorTimeUs(postgres.pid) };
-      const sent = await peakLoad.send({ ...options, durationMs });
-      const serviceUs = processorTimeUs(service.pid) - before.service;
-      const postgresUs = processorTimeUs(postgres.pid) - before.postgres;
+      const { result: sent, processorUs } = await withProcessorTime({ service, postgres }, () =>
+        peakLoad.send({ ...options, durationMs }),
+      );
       const accepted = sent.statuses['200'] ?? 0;
       if (databaseUrl !== undefined) {
         const acknowledged = accepted + (warmUp.statuses['200'] ?? 0);
@@ -130,8 +129,8 @@ function httpTarget(
         p50Ms: sent.p50Ms,
         p99Ms: sent.p99Ms,
         p999Ms: sent.p999Ms,
-        serviceUsPerLead: serviceUs / accepted,
-        postgresUsPerLead: databaseUrl === undefined ? Number.NaN : postgresUs / accepted,
+        serviceUsPerLead: processorUs.service / accepted,
+        postgresUsPerLead: databaseUrl === undefined ? Number.NaN : processorUs.postgres / accepted,
         maxMemoryMb: maxMemoryMb(service.pid),
         not200: countNot200(sent),
       };
@@ -167,11 +166,13 @@ async function pgbenchTarget(
     name,
     async measure(connections) {
       const run = async (extent: { seconds: number } | { leadsEach: number }) => {
-        const before = processorTimeUs(postgres.pid);
-        const figures = await runPgbench({ databaseUrl, connections, extent, directory });
-        // The exact processor time of a backend is available after it has ended.
-        await sleep(backendExitMs);
-        return { ...figures, postgresUs: processorTimeUs(postgres.pid) - before };
+        const { result, processorUs } = await withProcessorTime({ postgres }, async () => {
+          const figures = await runPgbench({ databaseUrl, connections, extent, directory });
+          // The exact processor time of a backend is available after it has ended.
+          await sleep(backendExitMs);
+          return figures;
+        });
+        return { ...result, postgresUs: processorUs.postgres };
       };
       await checkpoint(postgres);
       // pgbench connects within its measured time, so the cost of the connections is subtracted.

@@ -1,6 +1,6 @@
 import { DisposeStack } from '@leads/core/dispose-stack';
 import { assertAll200, type LoadFigures, ratesOf, summarizeLoads } from '../load/load-process.ts';
-import { maxMemoryMb, processorTimeUs } from '../process-tree.ts';
+import { maxMemoryMb, withProcessorTime } from '../process-tree.ts';
 import { startProgram, startReference } from '../stack/programs.ts';
 import { measureInTurn, median, medianRatio, scaled } from '../statistics.ts';
 import { issueOwnerCredentials, type ListBench, measurementMs, newestLists } from './bench.ts';
@@ -40,15 +40,15 @@ async function measureSize(bench: ListBench, leads: number) {
   }
   const durationMs = measurementMs(bench);
   const measured = await measureInTurn(servers, scaled(usualRounds, effort), async ({ server, program }) => {
-    const before = [processorTimeUs(program.pid), processorTimeUs(postgres.pid)] as const;
-    const figures = await peakLoad.send({ ...newestLists, port: program.port, headers, durationMs });
-    const after = [processorTimeUs(program.pid), processorTimeUs(postgres.pid)] as const;
+    const { result: figures, processorUs } = await withProcessorTime({ service: program, postgres }, () =>
+      peakLoad.send({ ...newestLists, port: program.port, headers, durationMs }),
+    );
     onProgress(`  ${server}, ${leads} leads: ${figures.requestsPerSecond.toFixed(0)} requests/s`);
     const count = assertAll200(figures).statuses['200'] ?? 0;
     return {
       ...figures,
-      serviceUs: (after[0] - before[0]) / count,
-      postgresUs: (after[1] - before[1]) / count,
+      serviceUs: processorUs.service / count,
+      postgresUs: processorUs.postgres / count,
     };
   });
   const figuresOf = (server: string, rounds: readonly Round[]) => ({

@@ -2,7 +2,7 @@ import { DisposeStack } from '@leads/core/dispose-stack';
 import { startReplica } from '@leads/local-stack/processes/postgres-replica';
 import { type Service, startService } from '@leads/local-stack/processes/services';
 import { assertAll200, startLoadProcess } from '../load/load-process.ts';
-import { processorTimeUs } from '../process-tree.ts';
+import { withProcessorTime } from '../process-tree.ts';
 import { crmEnvironment } from '../stack/programs.ts';
 import { waitUntil } from '../stack/wait-until.ts';
 import { measureInTurn, medianFigures, scaled } from '../statistics.ts';
@@ -42,10 +42,11 @@ export async function measureReplica(bench: ListBench) {
     scaled(usualRounds, effort),
     async (reader) => {
       const creating = createLoad.send({ ...steadyCreates, port: portOf(writer), headers });
-      const before = [processorTimeUs(postgres.pid), processorTimeUs(replica.pid)] as const;
       const target = { ...newestLists, port: portOf(reader), headers };
-      const lists = assertAll200(await load.send({ ...target, durationMs: measurementMs(bench) }));
-      const after = [processorTimeUs(postgres.pid), processorTimeUs(replica.pid)] as const;
+      const { result, processorUs } = await withProcessorTime({ primary: postgres, replica }, () =>
+        load.send({ ...target, durationMs: measurementMs(bench) }),
+      );
+      const lists = assertAll200(result);
       createLoad.end();
       const count = lists.statuses['200'] ?? 0;
       return {
@@ -53,8 +54,8 @@ export async function measureReplica(bench: ListBench) {
         p50Ms: lists.p50Ms,
         p99Ms: lists.p99Ms,
         /** Processor time of each Postgres for one list, including the creates. */
-        primaryUsPerList: (after[0] - before[0]) / count,
-        replicaUsPerList: (after[1] - before[1]) / count,
+        primaryUsPerList: processorUs.primary / count,
+        replicaUsPerList: processorUs.replica / count,
         createP99Ms: assertAll200(await creating).p99Ms,
       };
     },
