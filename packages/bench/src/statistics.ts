@@ -65,6 +65,13 @@ export async function measureInTurn<Subject, Figures>(
   return measured;
 }
 
+/** Returns the duration of `work` in milliseconds. */
+export async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
 /** Returns a number of measurements: a share of the usual number, but at least `min`. */
 export function scaled(usual: number, effort: number, min = 1): number {
   return Math.max(min, Math.round(usual * effort));

@@ -2,7 +2,7 @@ import { createCampaignStore, createPayoutStore, createWorkspaceStore } from '@l
 import { getStatement, type StatementQuery } from '@leads/core/payout';
 import { openForBench, query, withClient } from '../stack/database.ts';
 import { startProgram } from '../stack/programs.ts';
-import { measureInTurn, median, medianRatio, scaled } from '../statistics.ts';
+import { measureInTurn, median, medianRatio, scaled, timeOf } from '../statistics.ts';
 import { aggregateLeads } from './aggregate.ts';
 import { issueOwnerCredentials, type ListBench, viewers } from './bench.ts';
 import { filled } from './fill.ts';
@@ -90,10 +90,4 @@ export async function measureStatements({ databases, sizes, effort, onProgress }
   });
   await query(databaseUrl, 'DROP INDEX by_hand_idx');
   return figures;
-}
-
-async function timeOf(work: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
 }

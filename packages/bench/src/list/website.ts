@@ -5,7 +5,7 @@ import { chromiumArguments, findChromium } from '@leads/local-stack/processes/fi
 import { type Browser, type BrowserContext, type Page, chromium as playwright } from 'playwright-core';
 import { openForBench, query } from '../stack/database.ts';
 import { startProgram } from '../stack/programs.ts';
-import { median, scaled } from '../statistics.ts';
+import { median, scaled, timeOf } from '../statistics.ts';
 import { aggregateLeads } from './aggregate.ts';
 import { type ListBench, viewers } from './bench.ts';
 import { filled } from './fill.ts';
@@ -141,12 +141,6 @@ async function repeat<Figures>(count: number, work: () => Promise<Figures>): Pro
   const results: Figures[] = [];
   for (let run = 0; run <= count; run++) results.push(await work());
   return results.slice(1);
-}
-
-async function timeOf(work: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
 }
 
 type Cookies = Awaited<ReturnType<BrowserContext['cookies']>>;
