@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createOverviewStore } from '@leads/core/db';
 import { getOverview } from '@leads/core/overview';
 import { chromiumArguments, findChromium } from '@leads/local-stack/processes/find-chromium';
-import { type Browser, type BrowserContext, type Page, chromium as playwright } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { openForBench, query } from '../stack/database.ts';
 import { startProgram } from '../stack/programs.ts';
 import { median, scaled, timeOf } from '../statistics.ts';
@@ -43,6 +43,8 @@ const pages = {
  * year, at the largest size.
  */
 export async function measureWebsite({ databases, sizes, effort, onProgress }: ListBench) {
+  // It takes half a second to load, which no other step needs.
+  const { chromium: playwright } = await import('playwright-core');
   const executablePath = await findChromium();
   const leads = Math.max(...sizes);
   const databaseUrl = await databases.open(leads);
