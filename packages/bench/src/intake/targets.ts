@@ -177,7 +177,12 @@ async function pgbenchTarget(
       await checkpoint(postgres);
       // pgbench connects within its measured time, so the cost of the connections is subtracted.
       const connecting = await run({ leadsEach: 1 });
-      const inserting = await run({ seconds: durationMs / 1000 + connecting.connectSeconds });
+      const inserting = await run(
+        // pgbench takes whole seconds. In a shorter measurement, each connection inserts one lead per millisecond.
+        durationMs < 1_000
+          ? { leadsEach: Math.ceil(durationMs) }
+          : { seconds: durationMs / 1000 + connecting.connectSeconds },
+      );
       await assertStored(name, databaseUrl, connecting.inserted + inserting.inserted);
       await removeLeads(databaseUrl);
       const { p50Ms, p99Ms, p999Ms } = inserting;
