@@ -52,7 +52,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
       stack: { relays: 2, webhooks: true },
       async run({ stack: { relays }, isShort }) {
         let endedAt = 0;
-        for (let kill = 0; kill < (isShort ? 3 : 30); kill++) {
+        for (let kill = 0; kill < (isShort ? 2 : 30); kill++) {
           const relay = relays[kill % relays.length];
           const next = sleep(2_000);
           await relay?.kill();
@@ -76,7 +76,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
         const kills: number[] = [];
         const startsMs: number[] = [];
         let endedAt = 0;
-        for (let kill = 0; kill < (isShort ? 3 : 20); kill++) {
+        for (let kill = 0; kill < (isShort ? 2 : 20); kill++) {
           kills.push(Date.now());
           await postgres.kill();
           endedAt = Date.now();
@@ -159,7 +159,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
         await postgres.start();
         const [broker] = nats;
         if (broker === undefined) throw new Error('The stack has no NATS');
-        for (let kill = 0; kill < (isShort ? 3 : 20); kill++) {
+        for (let kill = 0; kill < (isShort ? 2 : 20); kill++) {
           await broker.kill();
           await broker.start();
           await sleep(500);
