@@ -1,19 +1,11 @@
 import type { Campaign, CampaignStore } from '../campaign/campaign-store.ts';
 import type { Principal } from '../credential/principal.ts';
-import { readCsv } from '../csv/read-csv.ts';
 import { LeadsError } from '../errors.ts';
 import { keepExtra } from './extra.ts';
 import { contentHash, earlierId, idempotentId, outcomeOfRepeat } from './idempotency.ts';
-import {
-  batchLimits,
-  type ImportColumn,
-  type ImportRejection,
-  type ImportRules,
-  readHeader,
-  readRow,
-} from './import-row.ts';
+import { importBatches, type ImportOptions, keyReusedInLine, type Reject } from './import-batches.ts';
+import { type ImportColumn, type ImportRules, readHeader, readRow } from './import-row.ts';
 import { insertEach } from './insert-each.ts';
-import type { NewLead } from './lead.schema.ts';
 import { fromNewLead, type StoredLead } from './lead.ts';
 import type { LeadStore, LeadToInsert } from './lead-store.ts';
 
@@ -33,23 +25,8 @@ export interface ImportReport {
   ignoredColumns: string[];
 }
 
-interface ImportOptions extends ImportRules {
-  /** Makes repeating the import safe: each line of the file is stored once. */
-  readonly idempotencyKey?: string | undefined;
-  /** Called for each rejected record, in the order of the lines. */
-  readonly onRejection?: (rejection: ImportRejection) => void;
-  /** Called after each batch. */
-  readonly onProgress?: (soFar: Readonly<ImportReport>) => void;
-  /** Stops the import before the next batch and throws the signal's reason. */
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** A valid record: a lead without its campaign. */
-interface Candidate {
-  readonly line: number;
-  readonly body: NewLead;
-  readonly extra: object;
-}
+type Candidate = Exclude<ReturnType<typeof readRow>, { readonly rejection: unknown } | undefined>;
 
 interface LeadOfLine {
   readonly line: number;
@@ -70,7 +47,7 @@ export async function importLeads(
   stores: { campaigns: CampaignStore; leads: LeadStore },
   principal: Pick<Principal, 'workspaceId' | 'userId'>,
   file: AsyncIterable<Uint8Array>,
-  options: ImportOptions,
+  options: ImportRules & ImportOptions<ImportReport>,
 ): Promise<ImportReport> {
   const report: ImportReport = {
     accepted: 0,
@@ -80,60 +57,25 @@ export async function importLeads(
     extraLeftOut: 0,
     ignoredColumns: [],
   };
-  let rejections: ImportRejection[] = [];
-  const reject = (rejection: ImportRejection) => {
-    report.rejected += 1;
-    rejections.push(rejection);
-  };
-  const storeBatch = createBatchStore(stores, principal, options, report, reject);
-
-  let columns: readonly ImportColumn[] | undefined;
-  let candidates: Candidate[] = [];
-  let size = 0;
-  const flush = async () => {
-    options.signal?.throwIfAborted();
-    await storeBatch(candidates);
-    candidates = [];
-    size = 0;
-    for (const rejection of rejections.toSorted((a, b) => a.line - b.line)) options.onRejection?.(rejection);
-    rejections = [];
-    options.onProgress?.(report);
-    options.signal?.throwIfAborted();
-  };
-
-  for await (const entry of readCsv(file)) {
-    if (columns === undefined) {
-      const header = readHeader(entry, options);
-      columns = header.columns;
-      report.ignoredColumns = header.ignored;
-      continue;
-    }
-    const row = readRow(columns, entry, options);
-    if (row === undefined) continue;
-    if ('rejection' in row) {
-      reject(row.rejection);
-      // An import with only rejected records must also report its progress and observe its signal.
-      if (rejections.length >= batchLimits.lines) await flush();
-      continue;
-    }
-    candidates.push({ line: entry.line, ...row });
-    size += row.size;
-    if (candidates.length >= batchLimits.lines || size >= batchLimits.characters) await flush();
-  }
-  if (columns === undefined) {
-    throw new LeadsError('invalid_input', { fields: [{ at: 'body', reason: 'The file is empty' }] });
-  }
-  await flush();
-  return report;
+  const storeBatch = createBatchStore(stores, principal, options.idempotencyKey, report);
+  return importBatches(
+    file,
+    report,
+    {
+      readHeader: (entry) => readHeader(entry, options),
+      readLine: (columns: readonly ImportColumn[], entry) => readRow(columns, entry, options),
+      apply: storeBatch,
+    },
+    options,
+  );
 }
 
 /** Returns a function that stores a batch and adds its result to the report. */
 function createBatchStore(
   { campaigns, leads }: { campaigns: CampaignStore; leads: LeadStore },
   { workspaceId, userId }: Pick<Principal, 'workspaceId' | 'userId'>,
-  { idempotencyKey }: ImportOptions,
+  idempotencyKey: string | undefined,
   report: ImportReport,
-  reject: (rejection: ImportRejection) => void,
 ) {
   const owner = { workspaceId, userId, isBrowser: false };
 
@@ -153,10 +95,8 @@ function createBatchStore(
       lead: { ...whole, contentHash: hash, earlierId: earlierId(owner, idempotencyKey, line) },
     };
   };
-  const rejectReused = (line: number) =>
-    reject({ line, reason: 'The Idempotency-Key was already used with different content in this line' });
 
-  const insert = (placed: readonly LeadOfLine[]): Promise<void> =>
+  const insert = (placed: readonly LeadOfLine[], reject: Reject): Promise<void> =>
     insertEach(leads, placed, {
       stored(_item, outcome) {
         if (outcome.result === 'added') {
@@ -165,31 +105,34 @@ function createBatchStore(
         } else report.repeated += 1;
       },
       rejected({ line }, error) {
-        if (error instanceof LeadsError) rejectReused(line);
+        if (error instanceof LeadsError) reject(keyReusedInLine(line));
         else reject({ line, reason: 'The line contains a value that cannot be stored' });
       },
     });
 
   /** Counts or rejects the leads that are stored already, and returns the other leads. */
-  const countRepeated = async (sent: readonly LeadOfLine[]): Promise<readonly LeadOfLine[]> => {
+  const countRepeated = async (
+    sent: readonly LeadOfLine[],
+    reject: Reject,
+  ): Promise<readonly LeadOfLine[]> => {
     if (sent.length === 0 || idempotencyKey === undefined) return sent;
     const ids = sent.flatMap(({ lead: { id, earlierId: earlier = id } }) => [id, earlier]);
     const found = new Map((await leads.find({ workspaceId }, ids)).map((lead) => [lead.id, lead]));
     return sent.filter(({ line, lead }) => {
       const outcome = outcomeOfRepeat(found, lead);
       if (outcome?.result === 'repeated') report.repeated += 1;
-      else if (outcome?.result === 'key_reused') rejectReused(line);
+      else if (outcome?.result === 'key_reused') reject(keyReusedInLine(line));
       return outcome === undefined;
     });
   };
 
-  return async (candidates: readonly Candidate[]): Promise<void> => {
+  return async (candidates: readonly Candidate[], reject: Reject): Promise<void> => {
     const placed: LeadOfLine[] = [];
     // Campaigns are cached for one batch only, because an upload may take hours and campaigns change meanwhile.
     const campaignsByCode = new Map<string, Campaign | undefined>();
     // Lines that are stored already are removed first. They count as repeated even if their campaign is no longer active.
     // The store would take such a line for the original of a later line with the same phone number.
-    for (const fresh of await countRepeated(candidates.map(toLeadOfLine))) {
+    for (const fresh of await countRepeated(candidates.map(toLeadOfLine), reject)) {
       const { line, campaignCode, lead } = fresh;
       if (!campaignsByCode.has(campaignCode)) {
         campaignsByCode.set(campaignCode, await campaigns.findByCode(workspaceId, campaignCode));
@@ -213,6 +156,6 @@ function createBatchStore(
         },
       });
     }
-    await insert(placed);
+    await insert(placed, reject);
   };
 }

@@ -134,7 +134,7 @@ export function readRow(
   columns: readonly ImportColumn[],
   entry: CsvRecord | CsvFault,
   { campaignCode, validate }: Pick<ImportRules, 'campaignCode' | 'validate'>,
-): { body: NewLead; extra: object; size: number } | { rejection: ImportRejection } | undefined {
+): { line: number; body: NewLead; extra: object; size: number } | { rejection: ImportRejection } | undefined {
   const { line } = entry;
   const read = readCells(columns.length, entry);
   if (read === undefined || 'rejection' in read) return read;
@@ -175,12 +175,12 @@ export function readRow(
   const body = Object.fromEntries(fields);
   if (campaignCode !== undefined) body['campaignCode'] ??= campaignCode;
   const faults = validate(body);
-  if (faults.length > 0) return { rejection: { line, ...describeFaults(faults) } };
-  return { body: body as NewLead, extra: Object.fromEntries(members), size };
+  if (faults.length > 0) return { rejection: { line, ...describeFieldErrors(faults) } };
+  return { line, body: body as NewLead, extra: Object.fromEntries(members), size };
 }
 
 /** Returns the errors of a line as one reason, and the field of the first. */
-export function describeFaults(faults: readonly FieldError[]): { field?: string; reason: string } {
+export function describeFieldErrors(faults: readonly FieldError[]): { field?: string; reason: string } {
   const named = faults.map(({ path = '', reason }) => ({ field: path.slice(1), reason }));
   const reason = named.map((fault) => `${fault.field} ${fault.reason}`.trim()).join('; ');
   const field = named[0]?.field ?? '';

@@ -1,11 +1,11 @@
 import { type Principal, requireManager } from '../credential/principal.ts';
 import { fromCell } from '../csv/csv-cell.ts';
 import type { CsvFault, CsvRecord } from '../csv/csv-reader.ts';
-import { readCsv } from '../csv/read-csv.ts';
 import { type FieldError, LeadsError, StoreError } from '../errors.ts';
 import { changeEach, concurrentChange } from './change-each.ts';
 import { idempotentId } from './idempotency.ts';
-import { batchLimits, describeFaults, type ImportRejection, readCells } from './import-row.ts';
+import { importBatches, type ImportOptions, keyReusedInLine, type Reject } from './import-batches.ts';
+import { describeFieldErrors, type ImportRejection, readCells } from './import-row.ts';
 import { foldName } from './lead-fields.ts';
 import { visibleTo } from './lead-scope.ts';
 import { checkTransition, type LeadStatus } from './lead-status.ts';
@@ -28,17 +28,9 @@ export interface StatusImportReport {
   ignoredColumns: string[];
 }
 
-interface StatusImportOptions {
+interface StatusImportOptions extends ImportOptions<StatusImportReport> {
   /** Returns the errors of a line, or an empty list for a valid {@link StatusImportLine}. */
   readonly validate: (line: unknown) => readonly FieldError[];
-  /** Makes repeating the import safe: each line of the file changes its lead once. */
-  readonly idempotencyKey?: string | undefined;
-  /** Called for each rejected record, in the order of the lines. */
-  readonly onRejection?: (rejection: ImportRejection) => void;
-  /** Called after each batch. */
-  readonly onProgress?: (soFar: Readonly<StatusImportReport>) => void;
-  /** Stops the import before the next batch and throws the signal's reason. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** The number of concurrent searches for leads without an id. More would delay other requests. */
@@ -87,46 +79,16 @@ export async function importStatuses(
     rejected: 0,
     ignoredColumns: [],
   };
-  let rejections: ImportRejection[] = [];
-  const reject = (rejection: ImportRejection) => {
-    report.rejected += 1;
-    rejections.push(rejection);
-  };
-  const changeBatch = createBatchChange(stores.leads, principal, options.idempotencyKey, report, reject);
-  let columns: readonly (string | undefined)[] | undefined;
-  let candidates: Candidate[] = [];
-  let size = 0;
-  const flush = async () => {
-    options.signal?.throwIfAborted();
-    await changeBatch(candidates);
-    candidates = [];
-    size = 0;
-    for (const rejection of rejections.toSorted((a, b) => a.line - b.line)) options.onRejection?.(rejection);
-    rejections = [];
-    options.onProgress?.(report);
-    options.signal?.throwIfAborted();
-  };
-
-  for await (const entry of readCsv(file)) {
-    if (columns === undefined) {
-      const header = readStatusHeader(entry);
-      columns = header.columns;
-      report.ignoredColumns = header.ignored;
-      continue;
-    }
-    const candidate = readLine(columns, entry, names, options.validate);
-    if (candidate === undefined) continue;
-    if ('rejection' in candidate) reject(candidate.rejection);
-    else {
-      candidates.push(candidate);
-      size += candidate.size;
-    }
-    const lines = candidates.length + rejections.length;
-    if (lines >= batchLimits.lines || size >= batchLimits.characters) await flush();
-  }
-  if (columns === undefined) throw invalidFile('The file is empty');
-  await flush();
-  return report;
+  return importBatches(
+    file,
+    report,
+    {
+      readHeader: readStatusHeader,
+      readLine: (columns, entry) => readLine(columns, entry, names, options.validate),
+      apply: createBatchChange(stores.leads, principal, options.idempotencyKey, report),
+    },
+    options,
+  );
 }
 
 const invalidFile = (...reasons: string[]) =>
@@ -168,7 +130,7 @@ function readLine(
   });
   const sent: unknown = Object.fromEntries(fields);
   const faults = validate(sent);
-  if (faults.length > 0) return { rejection: { line, ...describeFaults(faults) } };
+  if (faults.length > 0) return { rejection: { line, ...describeFieldErrors(faults) } };
   const valid = sent as StatusImportLine;
   if (valid.id === undefined && valid.s1 === undefined && valid.phone === undefined) {
     return { rejection: { line, reason: 'The line has no id, no s1 and no phone' } };
@@ -193,7 +155,6 @@ function createBatchChange(
   principal: Principal,
   idempotencyKey: string | undefined,
   report: StatusImportReport,
-  reject: (rejection: ImportRejection) => void,
 ) {
   const { workspaceId, userId, role } = principal;
   const scope = visibleTo(principal);
@@ -202,7 +163,7 @@ function createBatchChange(
       ? undefined
       : idempotentId({ workspaceId, userId, isBrowser: false }, `status import ${idempotencyKey}`, line);
 
-  /** Returns the id of a line, or that of the only lead that has its other values, or the reason why there is none. */
+  /** Returns the id of the lead of a line. A line without an id must match exactly one lead; otherwise returns the reason. */
   const findId = async ({ id, phone, s1, campaignCode }: StatusImportLine) => {
     if (id !== undefined) return { id };
     const search = phone === undefined ? undefined : phoneSearch(phone);
@@ -219,7 +180,7 @@ function createBatchChange(
   };
 
   /** Finds the leads of lines, and rejects the lines without one. */
-  const toTargets = async (candidates: readonly Candidate[]) => {
+  const toTargets = async (candidates: readonly Candidate[], reject: Reject) => {
     const targets: Target[] = [];
     for (let at = 0; at < candidates.length; at += concurrentSearches) {
       const some = candidates.slice(at, at + concurrentSearches);
@@ -235,7 +196,7 @@ function createBatchChange(
   };
 
   /** Counts or rejects the lines that an import under the same key has applied, and returns the others. */
-  const countRepeated = async (targets: readonly Target[]) => {
+  const countRepeated = async (targets: readonly Target[], reject: Reject) => {
     const ids = targets.flatMap(({ requestId }) => requestId ?? []);
     if (ids.length === 0) return targets;
     const applied = await leads.findStatusRequests(workspaceId, ids);
@@ -243,15 +204,13 @@ function createBatchChange(
       const earlier = applied.get(requestId);
       if (earlier === undefined) return true;
       if (earlier.leadId === leadId.toLowerCase() && earlier.status === status) report.repeated += 1;
-      else {
-        reject({ line, reason: 'The Idempotency-Key was already used with different content in this line' });
-      }
+      else reject(keyReusedInLine(line));
       return false;
     });
   };
 
   /** Changes the leads of lines, by lead id, and adds the results to the report. */
-  const change = async (turn: ReadonlyMap<string, Target>): Promise<void> => {
+  const change = async (turn: ReadonlyMap<string, Target>, reject: Reject): Promise<void> => {
     const lineOf = (id: string) => turn.get(id) as Target;
     const unchanged = new Set<string>();
     try {
@@ -272,13 +231,13 @@ function createBatchChange(
       }
     } catch (error) {
       if (!(error instanceof StoreError && error.isRowRejected)) throw error;
-      if (turn.size > 1) for (const each of turn) await change(new Map([each]));
+      if (turn.size > 1) for (const each of turn) await change(new Map([each]), reject);
       else for (const { line } of turn.values()) reject({ line, field: 'status', reason: concurrentChange });
     }
   };
 
-  return async (candidates: readonly Candidate[]): Promise<void> => {
-    let waiting = await countRepeated(await toTargets(candidates));
+  return async (candidates: readonly Candidate[], reject: Reject): Promise<void> => {
+    let waiting = await countRepeated(await toTargets(candidates, reject), reject);
     // Lines of the same lead are applied one after the other.
     while (waiting.length > 0) {
       const turn = new Map<string, Target>();
@@ -286,7 +245,7 @@ function createBatchChange(
         const key = target.leadId.toLowerCase();
         if (!turn.has(key)) turn.set(key, target);
       }
-      await change(turn);
+      await change(turn, reject);
       const done = new Set(turn.values());
       waiting = waiting.filter((target) => !done.has(target));
     }
