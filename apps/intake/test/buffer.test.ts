@@ -125,8 +125,8 @@ async function startStack(settings: Record<string, string> = {}, proxied = (url:
     },
     messages: () => service.logs.entries().map(({ msg }) => msg),
     killNats: () => nats.kill(),
-    restartNats: async () => {
-      nats = await startNats({ ...natsOptions, port });
+    restartNats: async (natsSettings?: string) => {
+      nats = await startNats({ ...natsOptions, port, settings: natsSettings });
     },
     /** Waits until each accepted lead is stored, and checks that each has one event in the outbox. */
     expectStored: async (answers: readonly { readonly id: string | undefined }[]) => {
@@ -342,6 +342,33 @@ test('answers 503 without Postgres and NATS, and accepts leads after their resta
   await restartPostgres();
   await stack.expectStored([...before, ...buffered]);
   expect(await stack.fixture.sql(`SELECT FROM lead WHERE name LIKE 'lost%'`)).toHaveLength(0);
+});
+
+test('stores leads in Postgres again after its restart, also while JetStream fails', async () => {
+  await using stack = await startStack();
+  const { submit, metric } = stack;
+  await stack.killNats();
+  await killPostgres();
+  await stack.restartNats('jetstream: disabled');
+  await vi.waitFor(
+    async () => {
+      expect((await submit('lost')).status).toBe(503);
+      expect(await metric('lead_buffer_active')).toBe(1);
+    },
+    { timeout: 60_000 },
+  );
+  await restartPostgres();
+  // Only a request can find that Postgres responds. The pauses are longer than the timeout of a probe.
+  const after = await vi.waitFor(
+    async () => {
+      const answer = await submit('after');
+      expect(answer.status).toBe(200);
+      return answer;
+    },
+    { timeout: 60_000, interval: 4_000 },
+  );
+  expect(await metric('lead_buffer_active')).toBe(0);
+  await stack.expectStored([after]);
 });
 
 test('a broker that is killed while the buffer is drained loses no lead', async () => {

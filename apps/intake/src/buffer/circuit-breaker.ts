@@ -24,11 +24,14 @@ export class CircuitBreaker {
     return this.#isOpen;
   }
 
-  /** Whether the next probe is due. If so, the caller must make it. */
+  get isProbeDue(): boolean {
+    return performance.now() >= this.#nextProbeAt;
+  }
+
+  /** Takes the next probe if it is due. Returns whether the caller must make it. */
   tryProbe(): boolean {
-    const now = performance.now();
-    if (now < this.#nextProbeAt) return false;
-    this.#nextProbeAt = now + probeTimeoutMs;
+    if (!this.isProbeDue) return false;
+    this.#nextProbeAt = performance.now() + probeTimeoutMs;
     return true;
   }
 

@@ -195,3 +195,14 @@ test('reports a connected broker that fails to deliver once', async () => {
   await vi.waitFor(() => expect(seen.acknowledged).toEqual(['a']), soon);
   await drainer[Symbol.asyncDispose]();
 });
+
+test('leaves the probe of Postgres to requests while the buffer delivers nothing', async () => {
+  const { drainer, breaker, seen, state } = setUp([], () => undefined);
+  state.isBroken = true;
+  breaker.recordTimeout(performance.now());
+  const { fetches } = seen;
+  // Both loops may be in a fetch that began before the breaker opened. The third fetch begins when a probe is due.
+  await vi.waitFor(() => expect(seen.fetches).toBeGreaterThan(fetches + 2), soon);
+  expect(breaker.tryProbe()).toBe(true);
+  await drainer[Symbol.asyncDispose]();
+});

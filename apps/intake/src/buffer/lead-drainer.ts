@@ -78,10 +78,12 @@ export class LeadDrainer implements AsyncDisposable {
   /** Fetches some messages and stores their leads. */
   async #drain(signal: AbortSignal): Promise<number> {
     const { isOpen } = this.#breaker;
-    if (!this.#buffer.isConnected || (isOpen && !this.#breaker.tryProbe())) return unavailableMs;
+    if (!this.#buffer.isConnected || (isOpen && !this.#breaker.isProbeDue)) return unavailableMs;
     const messages = this.#read(await this.#fetch(isOpen ? 1 : maxMessages));
     const left = toBatches(messages);
     try {
+      // The probe is taken after the fetch, because a fetch that fails would leave Postgres without a probe.
+      if (isOpen && left.length > 0 && !this.#breaker.tryProbe()) return unavailableMs;
       for (let batch = left[0]; batch !== undefined && !signal.aborted; batch = left[0]) {
         await this.#yield(signal);
         await this.#store(batch);
