@@ -46,14 +46,23 @@ export function leadBody(service: ServiceName, fields: Record<string, unknown> =
   };
 }
 
-/** Spawns a built service and does not wait until it is ready. Sends SIGKILL when disposed. */
-export function spawnService(name: ServiceName, env: Record<string, string>): SupervisedProcess {
+/**
+ * Spawns a built service and does not wait until it is ready. Sends SIGKILL when disposed.
+ *
+ * @param stdout a file descriptor that replaces the pipe of its standard output.
+ */
+export function spawnService(
+  name: ServiceName,
+  env: Record<string, string>,
+  stdout?: number,
+): SupervisedProcess {
   return startProcess({
     name,
     file: process.execPath,
     args: [join(repositoryRoot, 'apps', name, 'dist/server.js')],
     env: serviceEnvironment(env),
     stopSignals: [],
+    stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
   });
 }
 

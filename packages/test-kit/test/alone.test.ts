@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -144,6 +144,26 @@ describe.each(serviceNames)('%s with the other service absent', (name) => {
     service.signal('SIGTERM');
     expect(await service.exited).toEqual({ code: 0, signal: null });
     expect(service.output('stderr')).toBe('');
+  });
+
+  test('keeps serving and stops with code 0 while no log line can be written', async () => {
+    // Each write to this device fails with ENOSPC, as on a full disk.
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(full));
+    const port = await freePort();
+    const env = { ...environment.env, [`${prefix}_PORT`]: String(port), SHUTDOWN_DELAY_MS: '0' };
+    await using service = spawnService(name, env, full);
+    const client = new HttpClient(port);
+    await expect.poll(() => request(client, '/health/ready')).toEqual([200, up]);
+    // The log lines of these requests exceed the 8 KiB after which lines are written.
+    for (let n = 0; n < 100; n++) {
+      const answer = await client.send({ method: 'DELETE', path: createPath[name] });
+      expect(answer.status).toBe(405);
+    }
+    expect(await request(client, '/health/live')).toEqual([200, { status: 'live' }]);
+    client.close();
+    service.signal('SIGTERM');
+    expect(await service.exited).toEqual({ code: 0, signal: null });
   });
 
   test('reports all invalid settings at once and exits with code 1', async () => {

@@ -1,5 +1,6 @@
+import fs from 'node:fs';
 import { LeadsError } from '@leads/core/errors';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createLogger } from './log.ts';
 
 function logged(write: (log: ReturnType<typeof createLogger>) => void): Record<string, unknown>[] {
@@ -57,4 +58,30 @@ test('the message of an error that is logged without a field name is not logged 
 test('a thrown string is not logged', () => {
   const [line] = logged((log) => log.error({ err: 'Ada Lovelace' }));
   expect(line?.['err']).toMatchObject({ type: 'string', message: '' });
+});
+
+test('a full disk under standard output drops log lines, and lines are written again once it has room', () => {
+  let isFull = true;
+  let written = '';
+  const write = vi.spyOn(fs, 'writeSync').mockImplementation((_, data) => {
+    if (isFull) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    written += data;
+    return Buffer.byteLength(data);
+  });
+  onTestFinished(() => write.mockRestore());
+  const log = createLogger({ service: 'test', level: 'info' });
+  const large = 'x'.repeat(10_000);
+  for (let n = 0; n < 1_000; n++) log.info({ n, large }, 'While full');
+  log.fatal('While full, too');
+  isFull = false;
+  log.fatal('The first with room');
+  log.fatal('The second with room');
+  const messages = written
+    .trimEnd()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { msg: string }).msg);
+  expect(messages.at(-1)).toBe('The second with room');
+  // The first lines are written late, and the others are dropped.
+  expect(messages.length).toBeGreaterThan(2);
+  expect(messages.length).toBeLessThan(200);
 });

@@ -51,11 +51,29 @@ function createTimestamp(): () => string {
   };
 }
 
-/** Writes lines in blocks, at a tenth of the cost of single writes, and at the latest after 100 ms. */
-function standardOutput(): DestinationStream {
-  const output = pino.destination({ dest: 1, sync: true, minLength: 8 * 1024, periodicFlush: 100 });
-  process.once('exit', () => output.flushSync());
-  return output;
+/** The maximum size of the lines that wait while they cannot be written, in bytes. Further lines are dropped. */
+const maxWaitingBytes = 1024 * 1024;
+
+/**
+ * Writes lines in blocks, at a tenth of the cost of single writes, and at the latest after 100 ms. A write that fails,
+ * such as on a full disk, is retried with the next one, and never fails the caller or the process.
+ */
+function standardOutput(): DestinationStream & { flushSync(): void } {
+  const output = pino.destination({
+    dest: 1,
+    sync: true,
+    minLength: 8 * 1024,
+    maxLength: maxWaitingBytes,
+    periodicFlush: 100,
+  });
+  output.on('error', () => undefined);
+  const flushSync = () => {
+    // `output.flushSync` would retry a failed write for ever. The second flush writes what the first leaves: up to 8 KiB.
+    output.flush();
+    output.flush();
+  };
+  process.once('exit', flushSync);
+  return { write: (line) => void output.write(line), flushSync };
 }
 
 interface LoggedError {
