@@ -389,22 +389,35 @@ test('a broker that is killed while the buffer is drained loses no lead', async 
   await stack.expectStored(answers);
 });
 
-test('a full buffer rejects leads and loses none, and accepts leads again once it is drained', async () => {
+test('one workspace fills half of the buffer, and a full buffer rejects leads of all workspaces and loses none', async () => {
   await using stack = await startStack({ INTAKE_BUFFER_MEGABYTES: '1' });
-  const { submit } = stack;
-  await killPostgres();
-  const answers = [];
+  const { fixture, submit, metric } = stack;
   const large = Object.fromEntries(Array.from({ length: 7 }, (_, n) => [`field-${n}`, 'x'.repeat(1_000)]));
-  // Leads are sent in groups first and then one by one, because a small message may still fit.
-  for (const groupSize of [20, 1]) {
-    let isAccepted = true;
-    while (isAccepted && answers.length < 1_000) {
-      const more = await Promise.all(Array.from({ length: groupSize }, (_, n) => submit(`lead-${n}`, large)));
-      isAccepted = more.every(({ status }) => status === 200);
-      answers.push(...more);
-    }
+  const headers: Record<string, string>[] = [];
+  for (let n = 0; n < 6; n++) {
+    const { owner } = await fixture.createWorkspace();
+    headers.push({ API_KEY: owner.apiKey });
+    expect((await submit('before', {}, headers[n])).status).toBe(200);
   }
+  await killPostgres();
+  const answers: Awaited<ReturnType<typeof submit>>[] = [];
+  /** Submits leads of a workspace until one is rejected. Returns the number of accepted leads. */
+  const fill = async (of: Record<string, string> | undefined) => {
+    const more: typeof answers = [];
+    while (more.every(({ status }) => status === 200)) {
+      more.push(...(await Promise.all(Array.from({ length: 10 }, (_, n) => submit(`lead-${n}`, large, of)))));
+    }
+    answers.push(...more);
+    return more.filter(({ status }) => status === 200).length;
+  };
+  const first = await fill(headers[0]);
+  // The buffer has room for more than 130 of these leads. Leads are counted when they are stored, so more than half fit.
+  expect(first).toBeLessThan(110);
+  expect(await stack.readiness()).toEqual({ status: 200, checks: { database: 'down', buffer: 'up' } });
+  expect(await fill(headers[1])).toBeGreaterThan(0);
+  for (const of of headers.slice(2)) await fill(of);
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 503]));
+  expect(await metric('lead_buffer_refused_total')).toBeGreaterThan(0);
   await vi.waitFor(
     async () =>
       expect(await stack.readiness()).toEqual({ status: 503, checks: { database: 'down', buffer: 'down' } }),
@@ -415,7 +428,7 @@ test('a full buffer rejects leads and loses none, and accepts leads again once i
   await vi.waitFor(async () => expect((await stack.readiness()).checks.buffer).toBe('up'), {
     timeout: 60_000,
   });
-  await stack.expectStored([await submit('after')]);
+  await stack.expectStored([await submit('after', {}, headers[0])]);
 });
 
 test('a lead whose commit response is lost is answered with its id and stored once', async () => {

@@ -88,15 +88,21 @@ test('returns a lead unchanged, and removes its message from the stream once it 
   await vi.waitFor(async () => expect((await stateOf()).messages).toBe(0), 30_000);
 });
 
-test('reports the count, size and age of waiting messages, including fetched ones', async () => {
+test('reports the count, size and age of waiting messages, including fetched ones, and the room', async () => {
   const buffer = open();
-  expect(await buffer.waiting()).toEqual({ messages: 0, bytes: 0, oldestAt: undefined });
+  expect(await buffer.waiting()).toEqual({
+    messages: 0,
+    bytes: 0,
+    room: 100 * megabyte,
+    oldestAt: undefined,
+  });
   const from = Date.now();
   await buffer.put([lead(), lead()]);
   await buffer.put([lead()]);
   const [message] = await buffer.fetch(1);
-  const { messages, bytes, oldestAt } = await buffer.waiting();
+  const { messages, bytes, room, oldestAt } = await buffer.waiting();
   expect([messages, bytes]).toEqual([2, (await stateOf()).bytes]);
+  expect(room).toBe(100 * megabyte - bytes);
   expect(oldestAt?.getTime()).toBeGreaterThanOrEqual(from);
   expect(oldestAt?.getTime()).toBeLessThanOrEqual(Date.now());
   message?.acknowledge();

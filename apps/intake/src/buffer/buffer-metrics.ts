@@ -32,6 +32,9 @@ export function observeBuffer(metrics: Metrics, log: Logger): { into: BufferObse
         counts.buffered += leads;
         isAccepting = true;
       },
+      refused(leads) {
+        counts.refused += leads;
+      },
       failed(leads, err) {
         counts.refused += leads;
         if (isAccepting) log.error({ err }, 'The buffer rejects leads; their requests fail with 503');

@@ -4,6 +4,7 @@ import { bufferStreamName, LeadBuffer } from '@leads/core/nats';
 import type { Logger } from '@leads/http/service/log';
 import type { Metrics } from '@leads/http/service/metrics';
 import { observeBuffer, registerBreakerMetrics, registerBufferMetrics } from './buffer-metrics.ts';
+import { BufferShares } from './buffer-shares.ts';
 import { BufferedLeadStore } from './buffered-lead-store.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { LeadDrainer } from './lead-drainer.ts';
@@ -47,8 +48,10 @@ export function openBuffer(
         ),
     },
   );
+  const shares = new BufferShares(async () => (await buffer.waiting()).room);
   const breaker = new CircuitBreaker((isOpen, err) => {
     if (!isOpen) {
+      shares.clear();
       log.info('Postgres is available again; leads are stored directly');
       return;
     }
@@ -60,7 +63,7 @@ export function openBuffer(
   registerBufferMetrics(metrics, buffer);
   let drainer: LeadDrainer | undefined;
   return {
-    leads: new BufferedLeadStore({ leads, buffer, breaker, observer: observer.into }),
+    leads: new BufferedLeadStore({ leads, buffer, shares, breaker, observer: observer.into }),
     checkRoom: () => buffer.checkRoom(),
     drain(isBusy) {
       drainer ??= new LeadDrainer({

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promote, startReplica } from '@leads/local-stack/processes/postgres-replica';
 import { dueWithin } from '../load/answers.ts';
 import { bufferedLeads } from '../stack/pending-work.ts';
-import { readiness } from '../stack/programs.ts';
 import { Restartable } from '../stack/restartable.ts';
 import { waitUntil } from '../stack/wait-until.ts';
 import { cutCommits } from './commit-cuts.ts';
@@ -13,6 +12,7 @@ import { revokeKeys } from './key-revocation.ts';
 import { killPayingInstances } from './payments.ts';
 import { accepted, acknowledgedWithin, firstAfter, p99, slowest, unavailable } from './notes.ts';
 import { smallDiskObstacle } from './small-disk.ts';
+import { submitLead } from './submit-lead.ts';
 
 /** The scenarios, the most frequent faults first. */
 export const scenarioNames = [
@@ -187,19 +187,19 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
     },
 
     'disks-full': {
-      title: 'the buffer full, then the disk of Postgres full',
+      title: "the workspace's share of the buffer full, then the disk of Postgres full",
       stack: { postgresMegabytes: 512, intakeSettings: { INTAKE_BUFFER_MEGABYTES: '1' } },
       impossible: smallDiskObstacle,
       // Large leads fill the buffer at a rate that takes little processor time.
       paddingBytes: 6_000,
-      async run({ stack, isShort, onProgress }) {
-        const { intake, postgres, postgresDisk } = stack;
+      async run(drill) {
+        const { stack, isShort, onProgress } = drill;
+        const { postgres, postgresDisk } = stack;
         const fullMs = isShort ? 4_000 : 30_000;
         const hasRecovered = async () => (await stack.notRecovered(5_000)) === undefined;
         await postgres.kill();
-        // The intake is ready until the buffer is full.
-        await waitUntil(async () => (await readiness(intake.process.url)) === 503, 120_000);
-        onProgress('  the buffer is full');
+        await waitUntil(async () => (await submitLead(drill)) === '503', 120_000);
+        onProgress("  the workspace's share of the buffer is full");
         await sleep(fullMs);
         const bufferFullUntil = Date.now();
         await postgres.start();
@@ -220,7 +220,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
           endedAt,
           notes: (answers) => [
             unavailable(
-              '503 while the buffer was full',
+              '503 while the share was full',
               dueWithin(answers, bufferFullUntil - fullMs, bufferFullUntil),
             ),
             unavailable('503 while the disk was full', dueWithin(answers, diskFullFrom, endedAt)),

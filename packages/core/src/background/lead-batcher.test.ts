@@ -21,9 +21,12 @@ class Store {
     if (leads.some(({ name }) => name === 'Poison')) {
       throw new DatabaseError('23514', undefined);
     }
-    return leads.map(({ id, name }) =>
-      name === 'Other' ? { result: 'key_reused' as const } : { result: 'repeated' as const, id },
-    );
+    return leads.map(({ id, name }) => {
+      if (name === 'Other') return { result: 'key_reused' as const };
+      return name === 'Beyond share'
+        ? { result: 'unavailable' as const }
+        : { result: 'repeated' as const, id };
+    });
   }
 
   /** Completes the inserts in progress. */
@@ -123,6 +126,15 @@ test('rejects only the lead whose Idempotency-Key was used with other content', 
   expect(await Promise.all(['a', 'Other', 'b'].map((name) => take(name)))).toEqual([
     'stored',
     'idempotency_key_reused',
+    'stored',
+  ]);
+});
+
+test('rejects only the lead of a workspace that has its share of the buffer', async () => {
+  const { take } = setUp();
+  expect(await Promise.all(['a', 'Beyond share', 'b'].map((name) => take(name)))).toEqual([
+    'stored',
+    'unavailable',
     'stored',
   ]);
 });

@@ -1,9 +1,9 @@
-import { StoreError } from '../errors.ts';
+import { LeadsError, StoreError } from '../errors.ts';
 import { keyReused } from './idempotency.ts';
 import type { InsertOutcome, LeadStore, LeadToInsert } from './lead-store.ts';
 
 /** The outcome of a lead that is stored. */
-export type StoredOutcome = Exclude<InsertOutcome, { readonly result: 'key_reused' }>;
+export type StoredOutcome = Exclude<InsertOutcome, { readonly result: 'key_reused' | 'unavailable' }>;
 
 /**
  * Stores leads in one statement. If the store rejects a lead, the other leads are stored without it. If the store does
@@ -11,7 +11,7 @@ export type StoredOutcome = Exclude<InsertOutcome, { readonly result: 'key_reuse
  *
  * @param on.stored receives each stored lead.
  * @param on.rejected receives a lead that cannot be stored, with the error of the store, or with LeadsError
- *   `idempotency_key_reused`.
+ *   `idempotency_key_reused` or `unavailable`.
  * @throws any other error of the store. Leads that `on.stored` received remain stored.
  */
 export async function insertEach<Item extends { readonly lead: LeadToInsert }>(
@@ -45,6 +45,8 @@ export async function insertEach<Item extends { readonly lead: LeadToInsert }>(
     const outcome = outcomes[at];
     if (outcome === undefined) throw new Error('The store returned fewer outcomes than leads');
     if (outcome.result === 'key_reused') on.rejected(item, keyReused());
+    else if (outcome.result === 'unavailable')
+      on.rejected(item, new LeadsError('unavailable', { retryAfterSeconds: 1 }));
     else on.stored(item, outcome);
   }
 }

@@ -43,7 +43,9 @@ export type InsertOutcome =
   /** A lead with the same id and other content is stored. */
   | { readonly result: 'key_reused' }
   /** The lead is stored outside of the database, and will be stored in it. */
-  | { readonly result: 'buffered' };
+  | { readonly result: 'buffered' }
+  /** The lead is not stored, because its workspace has its share of the room for leads outside of the database. */
+  | { readonly result: 'unavailable' };
 
 /** Conditions for leads of a scope. An absent condition matches every lead. */
 export interface LeadFilter {

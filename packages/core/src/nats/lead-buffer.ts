@@ -44,6 +44,8 @@ export interface WaitingLeads {
   readonly messages: number;
   /** Their size in the stream. */
   readonly bytes: number;
+  /** The bytes that the stream has room for. */
+  readonly room: number;
   /** When the oldest message was stored; absent if there is none. */
   readonly oldestAt: Date | undefined;
 }
@@ -109,17 +111,24 @@ export class LeadBuffer {
   /**
    * Stores leads in the buffer, as many in one message as fit.
    *
+   * @returns the size of each lead in its message, in bytes.
    * @throws LeadsError `unavailable` without the broker or without room. Some of the leads may be stored nevertheless.
    */
-  async put(leads: readonly LeadToInsert[]): Promise<void> {
-    await this.#attempt(async () => {
+  async put(leads: readonly LeadToInsert[]): Promise<readonly number[]> {
+    return this.#attempt(async () => {
       const { jetStream, maxPayloadBytes } = this.#broker;
       await this.#getReady();
       const maxBytes = Math.min(maxPayloadBytes, defaultMaxMessageBytes - headersRoom);
       const { name } = this.#stream;
+      const texts = leads.map((lead) => JSON.stringify(toLeadJson(lead)));
+      // Each has a comma or a bracket after it.
+      const sizes = texts.map((text) => Buffer.byteLength(text) + 1);
       await Promise.all(
-        toPayloads(leads, maxBytes).map((payload) => publishBuffered(jetStream, payload, name, ackTimeoutMs)),
+        toPayloads(texts, sizes, maxBytes).map((payload) =>
+          publishBuffered(jetStream, payload, name, ackTimeoutMs),
+        ),
       );
+      return sizes;
     });
   }
 
@@ -192,9 +201,11 @@ export class LeadBuffer {
   async waiting(): Promise<WaitingLeads> {
     return this.#attempt(async () => {
       await this.#getReady();
-      const { state } = await (await this.#broker.manager()).streams.info(this.#stream.name);
+      const { config, state } = await (await this.#broker.manager()).streams.info(this.#stream.name);
       const { messages, bytes, first_ts: oldestAt } = state;
-      return { messages, bytes, oldestAt: messages === 0 ? undefined : new Date(oldestAt) };
+      // A stream that others have created may have no limit, which is -1.
+      const room = config.max_bytes < 0 ? Number.POSITIVE_INFINITY : config.max_bytes - bytes;
+      return { messages, bytes, room, oldestAt: messages === 0 ? undefined : new Date(oldestAt) };
     });
   }
 
@@ -244,13 +255,12 @@ export function ensureBufferStream(
   );
 }
 
-/** Returns leads as JSON arrays of a limited size, in bytes. */
-function toPayloads(leads: readonly LeadToInsert[], maxBytes: number): string[] {
+/** Joins the JSON texts of leads to arrays of a limited size. All sizes are in bytes. */
+function toPayloads(leads: readonly string[], sizes: readonly number[], maxBytes: number): string[] {
   const payloads: string[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
-  for (const lead of leads) {
-    const text = JSON.stringify(toLeadJson(lead));
-    const more = Buffer.byteLength(text) + 1;
+  for (const [at, text] of leads.entries()) {
+    const more = sizes[at] ?? 0;
     if (bytes + more > maxBytes) {
       payloads.push([]);
       bytes = 1;

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { BufferShares } from './buffer-shares.ts';
+
+function setUp(readRoom: () => Promise<number>) {
+  const shares = new BufferShares(readRoom);
+  return {
+    shares,
+    /** Adds leads of 100 bytes while there is room. Returns the number of added leads. */
+    fill: (workspace: string): number => {
+      let count = 0;
+      for (; shares.hasRoom(workspace) && count < 1_000; count++) shares.add(workspace, 100);
+      return count;
+    },
+  };
+}
+
+test('one workspace gets at most half of the room, and leaves room for others', async () => {
+  const { shares, fill } = setUp(async () => 10_000);
+  await shares.refresh();
+  expect([fill('a'), fill('b'), fill('c'), fill('a')]).toEqual([50, 25, 13, 0]);
+});
+
+test('a workspace has its share of the room again after an outage', async () => {
+  const { shares, fill } = setUp(async () => 10_000);
+  await shares.refresh();
+  fill('a');
+  shares.clear();
+  expect(fill('a')).toBe(25);
+});
+
+test('a workspace has room while the room is unknown', async () => {
+  const { shares, fill } = setUp(() => Promise.reject(new Error('no answer')));
+  await shares.refresh();
+  expect(fill('a')).toBe(1_000);
+});
