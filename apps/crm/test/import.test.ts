@@ -93,7 +93,7 @@ describe('columns', () => {
     const { id, owner } = await fixture.createWorkspace();
     const file = [
       'Campaign Code,NAME,phone ,E-Mail,zip_code,Utm Source,address,extra',
-      'DEMO,Ada,+44 20 7946 0958,ada@example.io,SW1Y 4JH,newsletter,"12, St James Square","{""a"":{""b"":[1,null]},""Utm Source"":0}"',
+      'DEMO,Ada,+44 20 7946 0958,ada@example.io,SW1Y 4JH,newsletter,"12, St James Square","{""a"":{""b"":[1,null,12345678901234567890]},""Utm Source"":0}"',
     ].join('\r\n');
     expect(await importFile(owner, file)).toEqual(report({ accepted: 1 }));
     const [lead] = await leadsOf(id);
@@ -111,7 +111,7 @@ describe('columns', () => {
       address: '12, St James Square',
       country: null,
       content_hash: null,
-      extra: { 'Utm Source': 0, a: { b: [1, null] } },
+      extra: { 'Utm Source': 0, a: { b: [1, null, '12345678901234567890'] } },
     });
   });
 

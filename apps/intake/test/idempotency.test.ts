@@ -29,7 +29,7 @@ const reused = {
 
 const send = (
   member: TestMember,
-  body: object,
+  body: object | string,
   key?: string,
   service: RunningService = services[0],
   headers: Record<string, string> = {},
@@ -37,7 +37,12 @@ const send = (
   service.send({
     method: 'POST',
     path: '/api/v1/leads',
-    headers: { API_KEY: member.apiKey, ...(key !== undefined && { 'Idempotency-Key': key }), ...headers },
+    headers: {
+      API_KEY: member.apiKey,
+      ...(typeof body === 'string' && { 'Content-Type': 'application/json' }),
+      ...(key !== undefined && { 'Idempotency-Key': key }),
+      ...headers,
+    },
     body,
   });
 
@@ -107,6 +112,18 @@ describe('Idempotency-Key', () => {
     }
     expect((await send(owner, person, 'k', services[1])).json()).toEqual(reused);
     expect(await stored(id)).toHaveLength(1);
+  });
+
+  test('is rejected with 422 if only the digits of an integer beyond 2^53 differ', async () => {
+    const { owner } = await fixture.createWorkspace();
+    const body = (clickId: string) => `${JSON.stringify(person).slice(0, -1)},"click_id":${clickId}}`;
+    const id = await submit(owner, body('12345678901234567890'), 'k');
+    expect(await submit(owner, body('12345678901234567890'), 'k')).toBe(id);
+    expect((await send(owner, body('12345678901234567891'), 'k')).status).toBe(422);
+    const [lead] = await fixture.sql('SELECT extra FROM lead WHERE id = $1', [id]);
+    expect(lead).toEqual({ extra: { click_id: '12345678901234567890' } });
+    const named = await send(owner, `{"name":12345678901234567890,"phone":"1"}`);
+    expect(named.status).toBe(400);
   });
 
   test('of a browser key does not affect a lead that a secret key sends with the same Idempotency-Key', async () => {

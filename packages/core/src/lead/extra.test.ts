@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parseJson } from '../json.ts';
 import { extraBounds, keepExtra } from './extra.ts';
 
 const named = new Set(['name', 'phone']);
@@ -22,6 +23,16 @@ describe('keepExtra', () => {
     expect(leftOut).toBe(0);
     expect(JSON.parse(json ?? '')).toEqual(JSON.parse(text));
     expect(Object.keys(JSON.parse(json ?? '') as object)).toEqual(Object.keys(JSON.parse(text) as object));
+  });
+
+  test('keeps integers beyond 2^53 as texts of their digits, also at the deepest level', () => {
+    const text = '{"click_id":12345678901234567890,"list":[{"n":-98765432109876543}],"small":1}';
+    expect(keep(parseJson(text) as object)).toEqual({
+      json: '{"click_id":"12345678901234567890","list":[{"n":"-98765432109876543"}],"small":1}',
+      leftOut: 0,
+    });
+    const deepest = `{"v":${'['.repeat(extraBounds.depth)}12345678901234567890${']'.repeat(extraBounds.depth)}}`;
+    expect(keep(parseJson(deepest) as object).leftOut).toBe(0);
   });
 
   test('keeps __proto__, constructor and toString as ordinary fields', () => {

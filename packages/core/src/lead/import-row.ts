@@ -1,6 +1,7 @@
 import { fromCell } from '../csv/csv-cell.ts';
 import type { CsvFault, CsvRecord } from '../csv/csv-reader.ts';
 import { LeadsError, type FieldError } from '../errors.ts';
+import { parseJson } from '../json.ts';
 import { NewLead } from './lead.schema.ts';
 import { foldName, serviceFieldNames } from './lead-fields.ts';
 
@@ -194,7 +195,7 @@ const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 function parseExtra(text: string): object | string {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     return 'extra must be a JSON object';
   }

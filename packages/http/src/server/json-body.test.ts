@@ -33,6 +33,20 @@ describe('spec 7: parseJsonBody', () => {
   });
 });
 
+test('parseJsonBody keeps the digits of an integer beyond 2^53, which is no number and no string', () => {
+  const text =
+    '{"a":12345678901234567890,"__proto__":[-9007199254740992, {"b":[[9007199254740993]]}],"c":9007199254740991,"d":1e21,"e":1234567890123456.5,"f":"\\":12345678901234567890,\\\\","g:[12345678901234567890":0}';
+  const body = parseJsonBody(Buffer.from(text)) as Record<string, unknown>;
+  expect(['number', 'string']).not.toContain(typeof body['a']);
+  expect(JSON.stringify(body)).toBe(
+    '{"a":"12345678901234567890","__proto__":["-9007199254740992",{"b":[["9007199254740993"]]}],"c":9007199254740991,"d":1e+21,"e":1234567890123456.5,"f":"\\":12345678901234567890,\\\\","g:[12345678901234567890":0}',
+  );
+  const deep = `${'['.repeat(20_000)}12345678901234567890${']'.repeat(20_000)}`;
+  let value = parseJsonBody(Buffer.from(deep));
+  while (Array.isArray(value)) value = value[0] as unknown;
+  expect(JSON.stringify(value)).toBe('"12345678901234567890"');
+});
+
 test('parseJsonBody rejects invalid UTF-8', () => {
   for (const hex of ['ff', 'c080', 'eda080', 'f4908080', 'e282', '80']) {
     const body = Buffer.concat([Buffer.from('"'), Buffer.from(hex, 'hex'), Buffer.from('"')]);

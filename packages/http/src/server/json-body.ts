@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { LeadsError } from '@leads/core/errors';
+import { parseJson } from '@leads/core/json';
 import { escapePointer } from './problem.ts';
 
 /** Matches an escape of NUL or of half of a surrogate pair. Valid JSON in UTF-8 can contain them as escapes only. */
@@ -25,7 +26,7 @@ export function isBodyOptional(schema: unknown): boolean {
 
 /**
  * Parses a JSON body. Rejects text that Postgres cannot store unchanged, at any depth: NUL, half of a surrogate pair,
- * invalid UTF-8. Code behind the parser needs no such check.
+ * invalid UTF-8. Code behind the parser needs no such check. Keeps the digits of each integer, as {@link parseJson} does.
  *
  * @throws LeadsError `invalid_input`
  */
@@ -35,7 +36,7 @@ export function parseJsonBody(body: Buffer): unknown {
   const text = body.toString('utf8');
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch (cause) {
     throw invalidBody('The request body is not valid JSON', undefined, cause);
   }
