@@ -336,6 +336,71 @@ test('each action that changes data is marked as pending, ends after 20 s, can b
   }
 });
 
+describe('a form whose answer is lost', () => {
+  /** Aborts the first POST request to a path after the service has handled it. */
+  async function loseAnswer(page: Page, path: string): Promise<void> {
+    let isLost = false;
+    await page.route(
+      ({ pathname }) => pathname === path,
+      async (route) => {
+        if (isLost || route.request().method() !== 'POST') return route.fallback();
+        isLost = true;
+        await route.fetch();
+        return route.abort();
+      },
+    );
+  }
+
+  test('stores one lead when it is sent again, and another lead after a change', async () => {
+    const { page, workspace } = await website.openSignedIn();
+    const names = async () => {
+      const leads = await website.fixture.sql<{ name: string }>(
+        'SELECT name FROM lead WHERE workspace_id = $1 ORDER BY name',
+        [workspace.id],
+      );
+      return leads.map(({ name }) => name);
+    };
+    await page.goto('/leads');
+    for (const isChanged of [false, true]) {
+      await loseAnswer(page, '/api/console/order/leads');
+      await button(page, 'New lead').click();
+      const dialog = page.getByRole('dialog', { name: 'New lead' });
+      const name = isChanged ? 'Grace' : 'Ada';
+      const nameField = dialog.getByRole('textbox', { name: 'Name', exact: true });
+      await nameField.fill(name);
+      await dialog.getByLabel('Phone').fill('+44 20 7946 0958');
+      await dialog.getByRole('button', { name: 'Create' }).click();
+      await dialog.getByText('The server cannot be reached').waitFor();
+      if (isChanged) await nameField.fill('Grace Hopper');
+      await dialog.getByRole('button', { name: 'Create' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      expect(await names()).toEqual(isChanged ? ['Ada', 'Grace', 'Grace Hopper'] : ['Ada']);
+    }
+  });
+
+  test('starts another job when it is sent again with another reason', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    await website.fixture.leads.insert(Array.from({ length: 250 }, () => workspace.lead(member)));
+    await page.goto('/leads?status=OnHold');
+    await page.getByLabel('Select all loaded leads').check();
+    await page.getByRole('button', { name: /^Select all .* that match$/ }).click();
+    await page.getByRole('toolbar').getByRole('button', { name: 'Mark as Trashed' }).click();
+    await loseAnswer(page, '/api/console/jobs');
+    const dialog = page.getByRole('dialog');
+    for (const reason of ['Wrong number', 'Number is not in service']) {
+      await dialog.getByLabel('Reason').fill(reason);
+      await dialog.getByRole('button', { name: 'Mark as Trashed' }).click();
+      if (reason === 'Wrong number') await dialog.getByText('The server cannot be reached').waitFor();
+    }
+    await dialog.waitFor({ state: 'detached' });
+    const jobs = await website.fixture.sql(
+      'SELECT reason FROM lead_job WHERE workspace_id = $1 ORDER BY created_at',
+      [workspace.id],
+    );
+    expect(jobs).toEqual([{ reason: 'Wrong number' }, { reason: 'Number is not in service' }]);
+  });
+});
+
 test('a page keeps what it shows when it cannot load it again', async () => {
   const workspace = await website.fixture.createWorkspace();
   // Demo leads have the same ids on the same day, and other tests of this database add those of today.

@@ -233,8 +233,13 @@ export async function editLead({ id, etag, patch }: { id: string; etag: string; 
   return { lead, etag: response.headers.get('etag') ?? '' };
 }
 
-export async function createLead(body: NewLead): Promise<Lead> {
-  const { lead } = await call<LeadCreated>('/console/order/leads', { method: 'POST', body });
+/** Creates a lead. A repeated call with the same key creates no second lead. */
+export async function createLead({
+  idempotencyKey,
+  ...body
+}: NewLead & { idempotencyKey: string }): Promise<Lead> {
+  const headers = { 'idempotency-key': idempotencyKey };
+  const { lead } = await call<LeadCreated>('/console/order/leads', { method: 'POST', headers, body });
   return lead;
 }
 

@@ -30,8 +30,8 @@ export function JobDialog({
   onStarted: () => void;
   onClose: () => void;
 }) {
-  // An answer can be lost: the same key starts no second job.
-  const [idempotencyKey] = useState(randomId);
+  // An answer can be lost: the same key starts no second job. Another reason is another job.
+  const [idempotencyKey, setIdempotencyKey] = useState(randomId);
   const [reason, setReason] = useState('');
   const given = statusesOf(filters);
   const from = given.length === 0 ? statuses : given;
@@ -61,7 +61,10 @@ export function JobDialog({
               data-autofocus
               error={fieldErrorsOf(start.error)['reason']}
               value={reason}
-              onChange={(event) => setReason(event.currentTarget.value)}
+              onChange={(event) => {
+                setReason(event.currentTarget.value);
+                setIdempotencyKey(randomId());
+              }}
             />
           )}
           <FormActions

@@ -1,8 +1,10 @@
 import { type NewLeadFieldName, newLeadFieldNames } from '@leads/core/lead/fields';
 import { Select, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { randomId } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { createLead } from '../../api/leads.ts';
@@ -27,12 +29,18 @@ const empty = {
 export function NewLeadDialog({ onClose, onCreated }: { onClose: () => void; onCreated: () => void }) {
   const { data: campaigns } = useQuery(campaignsQuery);
   const active = campaigns?.filter(({ status }) => status === 'active') ?? [];
-  const form = useForm({ initialValues: empty });
+  // An answer can be lost: the same key creates no second lead. Other values are another lead.
+  const [idempotencyKey, setIdempotencyKey] = useState(randomId);
+  const form = useForm({
+    initialValues: empty,
+    onValuesChange: () => setIdempotencyKey(randomId()),
+  });
   const create = useMutation({
     mutationFn: ({ campaignCode, ...values }: typeof empty) => {
       const code = campaignCode || preferred;
       const given = Object.entries(values).filter(([, value]) => value !== '');
-      return createLead({ name: '', phone: '', ...Object.fromEntries(given), campaignCode: code });
+      const lead = { name: '', phone: '', ...Object.fromEntries(given), campaignCode: code };
+      return createLead({ ...lead, idempotencyKey });
     },
     onSuccess() {
       notifications.show({ message: t.created1 });
