@@ -840,6 +840,27 @@ describe('a saved view', () => {
     expect(JSON.stringify(audited)).not.toContain('DEMO');
   });
 
+  test('loses its order, columns and widths by null, so that its filters can be removed', async () => {
+    const { owner: user } = await fixture.createWorkspace();
+    const { id } = await save(user, {
+      name: 'Queue',
+      filters: { has: 'country', status: 'OnHold' },
+      sort: 'country',
+      columns: ['name', 'country'],
+      widths: { name: 240 },
+    });
+    const refused = await send(user, 'PATCH', `/${id}`, { filters: {} });
+    expect([refused.status, refused.json()]).toMatchObject([400, { error: 'validation' }]);
+    const changes = { filters: {}, sort: null, columns: null, widths: null };
+    const changed = await send(user, 'PATCH', `/${id}`, changes);
+    expect(changed.status).toBe(200);
+    const [view] = (await send(user, 'GET', '')).json<View[]>();
+    const kept = { id, name: 'Queue', shared: false, filters: {} };
+    expect(view).toEqual({ ...kept, createdAt: expect.any(String), updatedAt: expect.any(String) });
+    expect(changed.json<{ view: View }>().view).toEqual(view);
+    expect((await send(user, 'POST', '', { name: 'Other', sort: null })).status).toBe(400);
+  });
+
   test('is rejected with 400 and the name of the field if the list would reject it', async () => {
     for (const [body, pointer] of [
       [{ name: '' }, '#/name'],

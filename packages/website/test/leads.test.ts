@@ -624,6 +624,39 @@ describe('the lead list', () => {
     await page.getByRole('button', { name: 'Views: Queue', exact: true }).waitFor();
   });
 
+  test('saves that the order, the columns and the filter of a view are removed', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    await addLeads(workspace, member, 1, () => ({ country: 'GB' }));
+    const viewsOf = async (method: string, body?: object) => {
+      const answer = await fetch(`${website.crm}/api/v1/views`, {
+        method,
+        headers: { ...member.headers, 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      expect(answer.status).toBe(200);
+      return answer.json() as Promise<unknown>;
+    };
+    const columns = { columns: ['name', 'country'], widths: { name: 240 } };
+    await viewsOf('POST', { name: 'Queue', filters: { has: 'country' }, sort: 'country', ...columns });
+    await page.goto('/leads');
+    const choose = async (button: RegExp, item: string) => {
+      await page.getByRole('button', { name: button }).click();
+      await page.getByRole('menuitem', { name: item }).click();
+    };
+    await choose(/^Views/, 'Queue');
+    await page.getByRole('button', { name: 'Remove the filter Only with: Country' }).click();
+    await choose(/^More actions/, 'Columns');
+    const dialog = page.getByRole('dialog', { name: 'Columns of the list' });
+    await dialog.getByRole('button', { name: 'Restore the usual columns' }).click();
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await choose(/^Views/, 'Save the changes of Queue');
+    await notice(page, 'Saved the view Queue').waitFor();
+    await page.getByRole('button', { name: 'Views: Queue', exact: true }).waitFor();
+    const times = { createdAt: expect.any(String), updatedAt: expect.any(String) };
+    const kept = { id: expect.any(String), name: 'Queue', shared: false, filters: {} };
+    expect(await viewsOf('GET')).toEqual([{ ...kept, ...times }]);
+  });
+
   test('shows stored HTML as text, like all other pages', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     const hostile = `<img src=x onerror="document.title='run'"><script>document.title='run'</script>`;

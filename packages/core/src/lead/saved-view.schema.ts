@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { dateTime, id, label } from '../fields.ts';
 import { LeadFilterQuery } from './lead.schema.ts';
+import { sorts } from './sort-fields.ts';
 import { type LeadColumn, leadColumns } from './view-columns.ts';
 
 const { sort, ...filters } = LeadFilterQuery.properties;
@@ -55,9 +56,30 @@ export const NewSavedView = Type.Object(
 );
 export type NewSavedView = Static<typeof NewSavedView>;
 
-/** The body of a request that changes a view. A given value replaces the stored one. */
+/** The body of a request that changes a view. A given value replaces the stored one, and `null` removes it. */
 export const SavedViewChanges = Type.Object(
-  { ...NewSavedView.properties, name: Type.Optional(viewFields.name) },
+  {
+    ...NewSavedView.properties,
+    name: Type.Optional(viewFields.name),
+    sort: Type.Optional(
+      Type.Union([Type.Enum([...sorts]), Type.Null()], {
+        description: 'The sort order. `null` removes it.',
+        examples: ['-createdAt'],
+      }),
+    ),
+    columns: Type.Optional(
+      Type.Union([viewFields.columns, Type.Null()], {
+        description: 'The columns in their order. `null` removes them.',
+        examples: [['name', 'phone', 'status']],
+      }),
+    ),
+    widths: Type.Optional(
+      Type.Union([viewFields.widths, Type.Null()], {
+        description: 'The widths of columns in CSS pixels. `null` removes them.',
+        examples: [{ name: 240 }],
+      }),
+    ),
+  },
   { additionalProperties: false, minProperties: 1, description: 'The changes of a view.' },
 );
 export type SavedViewChanges = Static<typeof SavedViewChanges>;

@@ -70,7 +70,13 @@ export async function updateSavedView(
   const scope = scopeOf(principal);
   const before = await views.find(scope, id);
   if (before === undefined) throw new LeadsError('not_found');
-  const changed = { ...before, ...changes };
+  const { sort, columns, widths, ...others } = { ...before, ...changes };
+  const changed = {
+    ...others,
+    ...(sort && { sort }),
+    ...(columns && { columns }),
+    ...(widths && { widths }),
+  };
   check(principal, changed);
   const view = await views.replace(scope, changed);
   if (view === undefined) throw new LeadsError('not_found');

@@ -42,7 +42,8 @@ export function ViewsMenu({
   const [dialog, setDialog] = useState<'new' | 'edit'>();
   const close = () => setDialog(undefined);
   const save = useMutation({
-    mutationFn: ({ id }: SavedView) => updateView(id, shown),
+    // An absent field would keep the stored value.
+    mutationFn: ({ id }: SavedView) => updateView(id, { sort: null, columns: null, widths: null, ...shown }),
     async onSuccess(kept) {
       await queryClient.invalidateQueries({ queryKey: viewsQuery.queryKey });
       notifications.show({ message: t.viewSaved(kept.name) });

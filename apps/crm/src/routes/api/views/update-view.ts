@@ -16,7 +16,7 @@ export function updateViewRoute(app: Server, context: CrmContext): void {
         tags: ['leads'],
         summary: 'Change a saved view',
         description:
-          'A given field replaces the stored value. With `shared`, an owner or manager shares an own view, or takes a shared view as an own one.',
+          'A given field replaces the stored value. `null` removes the sort order, the columns or the widths. With `shared`, an owner or manager shares an own view, or takes a shared view as an own one.',
         params: idPath('view'),
         body: SavedViewChanges,
         response: {
