@@ -205,8 +205,19 @@ describe('the lead list', () => {
     await page.getByRole('button', { name: 'Filters' }).click();
     await page.getByLabel('Sub-id (s1)').fill('click-4');
     await page.waitForURL('**s1=click-4*');
-    await page.getByLabel('Created from').fill('2020-01-31');
+    // The browser reports a day of the year 2, 20 and 202 before that of the year 2020.
+    const createdFrom = page.getByLabel('Created from', { exact: true });
+    await createdFrom.pressSequentially('01312020');
     await page.waitForURL('**createdFrom=2020-01-3*');
+    expect(await createdFrom.inputValue()).toBe('2020-01-31');
+    // A navigation replaces the day.
+    await page.goBack();
+    await page.waitForURL(/s1=click-4$/);
+    await expect.poll(() => createdFrom.inputValue()).toBe('');
+    await page.goForward();
+    await page.waitForURL('**createdFrom=2020-01-3*');
+    await expect.poll(() => createdFrom.inputValue()).toBe('2020-01-31');
+    await createdFrom.focus();
     await page.keyboard.press('Escape');
     await page.getByText('No lead matches these filters.').waitFor();
     await page.getByRole('button', { name: 'Clear all' }).click();

@@ -14,3 +14,6 @@ export function DateInput(props: Omit<TextInputProps, 'type' | 'onKeyDown'>) {
     />
   );
 }
+
+/** Whether the year of a day is complete. While the user types a year, browsers also report the years 2, 20 and 202. */
+export const hasWholeYear = (day: string): boolean => day >= '1970';

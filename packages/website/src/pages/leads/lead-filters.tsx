@@ -7,7 +7,7 @@ import { campaignsQuery } from '../../api/campaigns.ts';
 import { membersQuery } from '../../api/members.ts';
 import { paymentQuery } from '../../api/payments.ts';
 import { campaignOption } from '../../shell/campaign-option.ts';
-import { DateInput } from '../../shell/date-input.tsx';
+import { DateInput, hasWholeYear } from '../../shell/date-input.tsx';
 import { IconFilter, IconSearch, IconX } from '../../shell/icons.tsx';
 import { fieldOf, isInternal } from '@leads/core/lead/sort-fields';
 import { assigneeOptions, memberOptions } from '../../shell/member-options.ts';
@@ -208,7 +208,25 @@ function assigneeName(
   return members?.find(({ userId }) => userId === assignee)?.name ?? assignee;
 }
 
-/** The search field. The address follows its text after a delay. A navigation to another address replaces the text. */
+/**
+ * The text of a field that the address follows later. A navigation to another address replaces the text. That to the
+ * text that the field has sent does not, because the user can have typed on.
+ */
+function useTyped(text: string) {
+  const [typed, setTyped] = useState(text);
+  const [sent, setSent] = useState(text);
+  const [known, setKnown] = useState(text);
+  if (known !== text) {
+    setKnown(text);
+    if (text !== sent) {
+      setTyped(text);
+      setSent(text);
+    }
+  }
+  return { typed, setTyped, setSent };
+}
+
+/** The search field. The address follows its text after a delay. */
 function SearchBox({
   box,
   text,
@@ -220,16 +238,7 @@ function SearchBox({
   onSearch: (q: string | undefined) => void;
   onLeave: () => void;
 }) {
-  const [typed, setTyped] = useState(text);
-  const [sent, setSent] = useState(text);
-  const [known, setKnown] = useState(text);
-  if (known !== text) {
-    setKnown(text);
-    if (text !== sent) {
-      setTyped(text);
-      setSent(text);
-    }
-  }
+  const { typed, setTyped, setSent } = useTyped(text);
   const search = useDebouncedCallback((value: string) => {
     const q = value.trim();
     setSent(q);
@@ -323,17 +332,15 @@ function MoreFilters({ filters, onChange, isManager }: FiltersProps) {
         </label>
       )}
       <Group grow gap="xs">
-        <DateInput
-          size="xs"
+        <DayFilter
           label={t.createdFrom}
-          value={toDay(filters.createdFrom)}
-          onChange={(event) => onChange({ createdFrom: startOf(event.currentTarget.value, 0) })}
+          day={toDay(filters.createdFrom)}
+          onChange={(day) => onChange({ createdFrom: startOf(day, 0) })}
         />
-        <DateInput
-          size="xs"
+        <DayFilter
           label={t.createdTo}
-          value={toDay(filters.createdTo, -1)}
-          onChange={(event) => onChange({ createdTo: startOf(event.currentTarget.value, 1) })}
+          day={toDay(filters.createdTo, -1)}
+          onChange={(day) => onChange({ createdTo: startOf(day, 1) })}
         />
       </Group>
       <TextFilter name="phone" label={t.phoneFilter} hint={t.phoneFilterHint} {...{ filters, onChange }} />
@@ -365,6 +372,32 @@ function MoreFilters({ filters, onChange, isManager }: FiltersProps) {
           .map((value) => ({ value, label: t.sorts[value] }))}
       />
     </>
+  );
+}
+
+/** The filter of a day. It applies an empty day and one whose year is complete. */
+function DayFilter({
+  label,
+  day,
+  onChange,
+}: {
+  label: string;
+  day: string;
+  onChange: (day: string) => void;
+}) {
+  const { typed, setTyped, setSent } = useTyped(day);
+  return (
+    <DateInput
+      size="xs"
+      label={label}
+      value={typed}
+      onChange={({ currentTarget: { value } }) => {
+        setTyped(value);
+        if (value !== '' && !hasWholeYear(value)) return;
+        setSent(value);
+        onChange(value);
+      }}
+    />
   );
 }
 

@@ -1,6 +1,7 @@
 import { Group, Select, TextInput } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import type { OverviewRange } from '../../api/overview.ts';
+import { hasWholeYear } from '../../shell/date-input.tsx';
 import * as texts from '../../texts/index.ts';
 import { type OverviewSearch, type Preset, presets } from './overview-search.ts';
 
@@ -124,9 +125,8 @@ function CustomDays({
     setTo(days.to);
   }
   const isBackward = from !== '' && to !== '' && to < from;
-  // While the user types a year, browsers also report the years 2, 20 and 202.
   const offer = (first: string, last: string) => {
-    if (first >= '1970' && first <= last) onChange(first, last);
+    if (hasWholeYear(first) && first <= last) onChange(first, last);
   };
   return (
     <>
