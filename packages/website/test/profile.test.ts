@@ -580,6 +580,12 @@ test('a session of more than 10 minutes needs the password before it creates a k
   await page.getByRole('dialog').getByLabel('Name').fill('After a break');
   await page.keyboard.press('Enter');
   const question = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  // Escape closes the question only.
+  await question.getByLabel('Current password').first().press('Escape');
+  await question.waitFor({ state: 'detached' });
+  const form = page.getByRole('dialog', { name: 'Create an API key' });
+  expect(await form.getByLabel('Name').inputValue()).toBe('After a break');
+  await form.getByRole('button', { name: 'Create' }).click();
   await question.getByLabel('Current password').first().fill('wrong password');
   await page.keyboard.press('Enter');
   await question.getByText('Is wrong').waitFor();

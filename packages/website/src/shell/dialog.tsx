@@ -1,10 +1,21 @@
 import { Modal, type ModalProps } from '@mantine/core';
-import { createContext, use, useEffect, useState } from 'react';
+import { useEffect, useId, useSyncExternalStore } from 'react';
 import { keepFocus } from './keep-focus.ts';
 import { useFocusBack } from './use-focus-back.ts';
 
-/** Notifies the dialog below when another dialog covers or uncovers it. */
-const CoverContext = createContext<((isCovered: boolean) => void) | undefined>(undefined);
+/** The ids of the open dialogs, topmost last. A dialog can cover one of another part of the page. */
+let openDialogs: readonly string[] = [];
+const listeners = new Set<() => void>();
+
+function changeOpenDialogs(changed: readonly string[]): void {
+  openDialogs = changed;
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
 
 /** A dialog that is open while it is mounted. Closing it returns the focus, unless `isFocusReturned` returns false. */
 export function Dialog({
@@ -13,24 +24,21 @@ export function Dialog({
   ...props
 }: Omit<ModalProps, 'opened' | 'returnFocus'> & { isFocusReturned?: () => boolean }) {
   useFocusBack(isFocusReturned);
-  const cover = use(CoverContext);
-  const [isCovered, setCovered] = useState(false);
+  const id = useId();
   useEffect(() => {
-    cover?.(true);
-    return () => cover?.(false);
-  }, [cover]);
+    changeOpenDialogs([...openDialogs, id]);
+    return () => changeOpenDialogs(openDialogs.filter((each) => each !== id));
+  }, [id]);
+  const isTopmost = useSyncExternalStore(subscribe, () => openDialogs.at(-1) === id);
   return (
-    <CoverContext value={setCovered}>
-      {/* Escape closes the topmost dialog only. */}
-      <Modal
-        ref={keepFocus}
-        opened
-        returnFocus={false}
-        // The library uses a <header>, which is a second banner of the page outside of its main element.
-        attributes={{ header: { role: 'presentation' } }}
-        closeOnEscape={closeOnEscape && !isCovered}
-        {...props}
-      />
-    </CoverContext>
+    <Modal
+      ref={keepFocus}
+      opened
+      returnFocus={false}
+      // The library uses a <header>, which is a second banner of the page outside of its main element.
+      attributes={{ header: { role: 'presentation' } }}
+      closeOnEscape={closeOnEscape && isTopmost}
+      {...props}
+    />
   );
 }
