@@ -223,6 +223,24 @@ describe('the overview', () => {
     await page.waitForURL('**/leads?*');
   });
 
+  test('links an hour of a day to its leads, whose filters name the hour', async () => {
+    const signedIn = await website.openSignedIn();
+    const { page } = signedIn;
+    await addLeads(signedIn);
+    const chips = page.getByRole('list', { name: 'Applied filters' });
+    for (const [link, from, to] of [
+      ['09:00', '10 Mar 2026, 09:00:00', '10 Mar 2026, 10:00:00'],
+      ['GB', '10 Mar 2026', '10 Mar 2026'],
+    ] as const) {
+      await page.goto('/overview?from=2026-03-10&to=2026-03-10&zone=UTC');
+      await page.getByRole('link', { name: link, exact: true }).click();
+      await page.getByText('1 lead', { exact: true }).waitFor();
+      await expect
+        .poll(() => chips.getByRole('button').allInnerTexts())
+        .toEqual(expect.arrayContaining([`Created from: ${from}`, `Created until: ${to}`]));
+    }
+  });
+
   test('compares with chosen days, and shows by color and arrow whether a change is good', async () => {
     const signedIn = await website.openSignedIn();
     const { page } = signedIn;

@@ -11,7 +11,7 @@ import { DateInput, hasWholeYear } from '../../shell/date-input.tsx';
 import { IconFilter, IconSearch, IconX } from '../../shell/icons.tsx';
 import { fieldOf, isInternal } from '@leads/core/lead/sort-fields';
 import { assigneeOptions, memberOptions } from '../../shell/member-options.ts';
-import { formatDay } from '../../shell/time.ts';
+import { exactTime, formatDay } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
 import {
   countFilters,
@@ -165,8 +165,8 @@ export function FilterChips({ filters, onChange }: Pick<FiltersProps, 'filters' 
     ],
     [t.payment, payment === undefined ? filters.payment : String(payment.number), { payment: undefined }],
     [t.user, member?.name ?? user, { user: undefined }],
-    [t.createdFrom, createdFrom && formatDay(toDay(createdFrom)), { createdFrom: undefined }],
-    [t.createdTo, createdTo && formatDay(toDay(createdTo, -1)), { createdTo: undefined }],
+    [t.createdFrom, createdFrom && describeBound(createdFrom), { createdFrom: undefined }],
+    [t.createdTo, createdTo && describeBound(createdTo, -1), { createdTo: undefined }],
     [t.phoneFilter, filters.phone, { phone: undefined }],
     [t.s1, filters.s1, { s1: undefined }],
     [t.lpName, filters.lpName, { lpName: undefined }],
@@ -442,6 +442,12 @@ function toDay(iso: string | undefined, shiftMs = 0): string {
   const date = new Date(timeMs + shiftMs);
   const two = (value: number) => String(value).padStart(2, '0');
   return `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+/** Returns the day of a bound that is the start of a day in the user's time zone, and the exact time of another bound. */
+function describeBound(iso: string, shiftMs = 0): string {
+  const isStart = startOf(toDay(iso), 0) === new Date(iso).toISOString();
+  return isStart ? formatDay(toDay(iso, shiftMs)) : exactTime(iso);
 }
 
 /** Returns the start of a day in the user's time zone, or of the day `daysAfter` days later. */
