@@ -81,6 +81,17 @@ async function changeAs(member: TestMember, id: string, body: object): Promise<v
   expect(answer.status).toBe(200);
 }
 
+/** Lists or creates saved views through the API. */
+async function viewsOf({ headers }: TestMember, method: 'GET' | 'POST', body?: object): Promise<unknown> {
+  const answer = await fetch(`${website.crm}/api/v1/views`, {
+    method,
+    headers: { ...headers, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  expect(answer.status).toBe(200);
+  return answer.json();
+}
+
 describe('the lead list', () => {
   test('loads 1,700 leads page by page and keeps less than 80 rows in the document', async () => {
     const { page, workspace, member } = await website.openSignedIn();
@@ -638,17 +649,13 @@ describe('the lead list', () => {
   test('saves that the order, the columns and the filter of a view are removed', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     await addLeads(workspace, member, 1, () => ({ country: 'GB' }));
-    const viewsOf = async (method: string, body?: object) => {
-      const answer = await fetch(`${website.crm}/api/v1/views`, {
-        method,
-        headers: { ...member.headers, 'content-type': 'application/json' },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
-      expect(answer.status).toBe(200);
-      return answer.json() as Promise<unknown>;
-    };
     const columns = { columns: ['name', 'country'], widths: { name: 240 } };
-    await viewsOf('POST', { name: 'Queue', filters: { has: 'country' }, sort: 'country', ...columns });
+    await viewsOf(member, 'POST', {
+      name: 'Queue',
+      filters: { has: 'country' },
+      sort: 'country',
+      ...columns,
+    });
     await page.goto('/leads');
     const choose = async (button: RegExp, item: string) => {
       await page.getByRole('button', { name: button }).click();
@@ -665,7 +672,42 @@ describe('the lead list', () => {
     await page.getByRole('button', { name: 'Views: Queue', exact: true }).waitFor();
     const times = { createdAt: expect.any(String), updatedAt: expect.any(String) };
     const kept = { id: expect.any(String), name: 'Queue', shared: false, filters: {} };
-    expect(await viewsOf('GET')).toEqual([{ ...kept, ...times }]);
+    expect(await viewsOf(member, 'GET')).toEqual([{ ...kept, ...times }]);
+  });
+
+  test('applies and keeps the time of the last change that a view of the API selects, in the order of the API', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    const times = { Old: ['09', '09'], Early: ['10', '12'], Late: ['11', '11'] } as const;
+    const leads = Object.entries(times).map(([name, [created, updated]]) =>
+      workspace.lead(member, {
+        name,
+        createdAt: new Date(`2026-03-${created}T09:00:00Z`),
+        updatedAt: new Date(`2026-03-${updated}T09:00:00Z`),
+      }),
+    );
+    await website.fixture.leads.insert(leads);
+    const updatedSince = '2026-03-11T08:00:00Z';
+    await viewsOf(member, 'POST', { name: 'Changed', filters: { updatedSince } });
+    await page.goto('/leads');
+    const choose = async (item: string) => {
+      await page.getByRole('button', { name: /^Views/ }).click();
+      await page.getByRole('menuitem', { name: item }).click();
+    };
+    const shown = async () => {
+      const rows = await grid(page).getByRole('row').allInnerTexts();
+      return rows.flatMap((row) => Object.keys(times).filter((name) => row.includes(name)));
+    };
+    await expect.poll(shown).toEqual(['Late', 'Early', 'Old']);
+    await choose('Changed');
+    await expect.poll(shown).toEqual(['Early', 'Late']);
+    await page.getByText('2 leads', { exact: true }).waitFor();
+    await page.getByRole('group', { name: 'Status' }).getByRole('button', { name: 'On hold' }).click();
+    await choose('Save the changes of Changed');
+    await notice(page, 'Saved the view Changed').waitFor();
+    expect(await viewsOf(member, 'GET')).toMatchObject([{ filters: { status: 'OnHold', updatedSince } }]);
+    const changed = { name: 'Remove the filter Changed since: 11 Mar 2026, 08:00:00' };
+    await page.getByRole('button', changed).click();
+    await expect.poll(shown).toEqual(['Late', 'Early', 'Old']);
   });
 
   test('shows stored HTML as text, like all other pages', async () => {

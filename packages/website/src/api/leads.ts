@@ -92,7 +92,9 @@ export function listChanges(
   sinceMs: number,
   signal: AbortSignal,
 ): Promise<LeadPage> {
-  const updatedSince = new Date(sinceMs).toISOString();
+  // A filter can select later changes only.
+  const filteredMs = filters.updatedSince === undefined ? 0 : Date.parse(filters.updatedSince);
+  const updatedSince = new Date(Math.max(sinceMs, filteredMs)).toISOString();
   return listLeads({ ...filters, updatedSince, sort: '-updatedAt' }, signal, changesSize);
 }
 

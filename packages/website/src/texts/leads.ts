@@ -54,6 +54,7 @@ export const leads = {
   filters: 'Filters',
   createdFrom: 'Created from',
   createdTo: 'Created until',
+  updatedSince: 'Changed since',
   phoneFilter: 'Phone number',
   phoneFilterHint: 'In any spelling',
   s1: 'Sub-id (s1)',

@@ -15,11 +15,11 @@ import { exactTime, formatDay } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
 import {
   countFilters,
-  defaultSort,
   type FilterChanges,
   type LeadFilters,
   type LeadSort,
   sortChanges,
+  sortOf,
   statusesOf,
 } from './lead-search.ts';
 import { statuses } from './lead-status.ts';
@@ -149,7 +149,7 @@ export function FilterChips({ filters, onChange }: Pick<FiltersProps, 'filters' 
     enabled: filters.payment !== undefined,
   });
   const chosen = statusesOf(filters);
-  const { campaignCode, user, createdFrom, createdTo, source, q } = filters;
+  const { campaignCode, user, createdFrom, createdTo, updatedSince, source, q } = filters;
   const campaign = campaigns?.find(({ code }) => code === campaignCode);
   const member = members?.find(({ userId }) => userId === user);
   const chips: readonly (readonly [label: string, value: string | undefined, changes: FilterChanges])[] = [
@@ -167,6 +167,7 @@ export function FilterChips({ filters, onChange }: Pick<FiltersProps, 'filters' 
     [t.user, member?.name ?? user, { user: undefined }],
     [t.createdFrom, createdFrom && describeBound(createdFrom), { createdFrom: undefined }],
     [t.createdTo, createdTo && describeBound(createdTo, -1), { createdTo: undefined }],
+    [t.updatedSince, updatedSince && describeBound(updatedSince), { updatedSince: undefined }],
     [t.phoneFilter, filters.phone, { phone: undefined }],
     [t.s1, filters.s1, { s1: undefined }],
     [t.lpName, filters.lpName, { lpName: undefined }],
@@ -365,7 +366,7 @@ function MoreFilters({ filters, onChange, isManager }: FiltersProps) {
         label={t.sort}
         allowDeselect={false}
         comboboxProps={{ withinPortal: false }}
-        value={filters.sort ?? defaultSort}
+        value={sortOf(filters)}
         onChange={(value) => value !== null && onChange(sortChanges(filters, value))}
         data={(Object.keys(t.sorts) as LeadSort[])
           .filter((value) => isManager || !(isInternal(fieldOf(value)) || fieldOf(value) === 'user'))

@@ -36,7 +36,7 @@ import { BulkBar } from './bulk-bar.tsx';
 import { type Columns, isFurther, layoutOf, needsRequest } from './columns.ts';
 import { LeadHeads } from './lead-heads.tsx';
 import { LeadRow, type RowAction, rowId } from './lead-row.tsx';
-import { countFilters, defaultSort, type LeadFilters, type LeadSort } from './lead-search.ts';
+import { countFilters, type LeadFilters, type LeadSort, sortOf } from './lead-search.ts';
 import { nextStatuses, statusKeys, statusOf } from './lead-status.ts';
 import classes from './leads.module.css';
 import { timeOf } from './merge-leads.ts';
@@ -230,7 +230,7 @@ export function LeadList({
 
   const canChange = role !== 'publisher';
   const isFiltered = countFilters(filters) > 0 || filters.q !== undefined;
-  const sort = filters.sort ?? defaultSort;
+  const sort = sortOf(filters);
   const time = timeOf(sort);
   const chosen = leads.filter(({ id }) => selected.has(id));
   const isAll = isAllChosen && chosen.length > 0;
@@ -267,8 +267,8 @@ export function LeadList({
     try {
       const ids = chosen.map(({ id }) => id);
       const day = new Date().toISOString().slice(0, 10);
-      const has = neededBy(filters.sort);
-      const order = { ...(filters.sort && { sort: filters.sort }), ...(has && { has }) };
+      const has = neededBy(sort);
+      const order = { sort, ...(has && { has }) };
       download(await exportSelection(format, { ids, ...order }), `leads-${day}.${format}`);
     } catch (error) {
       notifications.show({ color: 'red', message: (error as Error).message });

@@ -13,7 +13,6 @@ export interface LeadSearch extends LeadFilters {
 }
 
 export type LeadSort = NonNullable<LeadFilters['sort']>;
-export const defaultSort: LeadSort = '-createdAt';
 
 /** Filters to change. `undefined` removes a filter. */
 export type FilterChanges = { readonly [Name in keyof LeadFilters]?: LeadFilters[Name] | undefined };
@@ -26,6 +25,7 @@ const filterNames = [
   'payment',
   'createdFrom',
   'createdTo',
+  'updatedSince',
   'phone',
   's1',
   'lpName',
@@ -46,6 +46,7 @@ const checks: Readonly<Record<string, (value: string) => boolean>> = {
   payment: isUuid,
   createdFrom: isTime,
   createdTo: isTime,
+  updatedSince: isTime,
   source: oneOf(['crm', 'intake']),
   assignee: (value) => value === 'me' || value === 'none' || isUuid(value),
   callbackDue: oneOf(['true']),
@@ -86,11 +87,16 @@ function isSortable(
   return needed === undefined || needed === has || value[needed] !== undefined;
 }
 
+/** Returns the sort order of a list. Without a given one, it is the default of the API. */
+export function sortOf({ sort, updatedSince }: LeadFilters): LeadSort {
+  return sort ?? (updatedSince === undefined ? '-createdAt' : '-updatedAt');
+}
+
 /** Returns the changes of the filters for a sort order. The filter that only the last order needed goes with it. */
-export function sortChanges({ has, ...filters }: LeadFilters, sort: LeadSort): FilterChanges {
-  const kept = has === neededBy(filters.sort) ? undefined : has;
+export function sortChanges({ has, sort: before, ...filters }: LeadFilters, sort: LeadSort): FilterChanges {
+  const kept = has === neededBy(before) ? undefined : has;
   return {
-    sort: sort === defaultSort ? undefined : sort,
+    sort: sort === sortOf(filters) ? undefined : sort,
     has: isSortable({ ...filters, ...(kept !== undefined && { has: kept }) }, sort) ? kept : neededBy(sort),
   };
 }

@@ -18,7 +18,7 @@ import {
   leadQuery,
   listChanges,
 } from '../../api/leads.ts';
-import { defaultSort, type LeadFilters } from './lead-search.ts';
+import { type LeadFilters, sortOf } from './lead-search.ts';
 import { statusOf } from './lead-status.ts';
 import { isAbove, isByTime, keepsPlace, mergeLeads } from './merge-leads.ts';
 import { poll } from './poll.ts';
@@ -38,7 +38,7 @@ export function useLeadList(filters: LeadFilters, isAtTop: () => boolean) {
   const queryClient = useQueryClient();
   const options = leadListQuery(filters);
   const list = useInfiniteQuery({ ...options, placeholderData: keepPreviousData });
-  const sort = filters.sort ?? defaultSort;
+  const sort = sortOf(filters);
   const pages = list.data?.pages;
   const leads = useMemo(() => pages?.flatMap((page) => page.leads) ?? [], [pages]);
 
