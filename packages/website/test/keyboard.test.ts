@@ -14,6 +14,7 @@ import {
   tabTo,
   write,
 } from './by-keyboard.ts';
+import { overflowOf } from './page-checks.ts';
 import { type Website, hold, openWebsite, password } from './website.ts';
 
 let website: Website;
@@ -197,8 +198,6 @@ test('the main tasks can be done with the keyboard at 400 % zoom, and nothing co
         [workspace.id],
       )
     ).map(({ status }) => status);
-  const noOverflow = () =>
-    page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
   // All actions on a selection are in the window.
   await open('/leads', 'Select all loaded leads');
@@ -221,7 +220,7 @@ test('the main tasks can be done with the keyboard at 400 % zoom, and nothing co
   await use('Mark as Approved');
   await expect.poll(statuses).toEqual(Array.from({ length: 12 }, () => 'Approved'));
   await use('Clear the selection');
-  expect(await noOverflow()).toBe(0);
+  expect(await overflowOf(page)).toBe(0);
 
   // A lead is found, opened, noted and changed.
   await fill('Search leads', '0007');

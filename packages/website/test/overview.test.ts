@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
 import { choose, expectFocusOn, press, tabTo, write } from './by-keyboard.ts';
 import { lookOf, oneLook } from './look.ts';
-import { expectGoodEverywhere } from './page-checks.ts';
+import { expectGoodEverywhere, overflowOf } from './page-checks.ts';
 import { hold, type Website, type SignedInPage, screenshot, openWebsite, waitForFrames } from './website.ts';
 
 let website: Website;
@@ -623,11 +623,7 @@ describe('the overview', () => {
     expect((await rowsOf(page, 'By campaign')).slice(1).map((row) => row[1])).toEqual(['6', '1']);
     await page.getByRole('figure').locator('svg').first().waitFor();
     expect(await findViolations(page)).toEqual([]);
-    const overflow = await page.evaluate(() => {
-      const { scrollWidth, clientWidth } = document.documentElement;
-      return scrollWidth - clientWidth;
-    });
-    expect(overflow).toBe(0);
+    expect(await overflowOf(page)).toBe(0);
     await screenshot(page, 'overview-390-dark');
   });
 

@@ -6,11 +6,12 @@ import { screenshot } from './website.ts';
 /** Checks that a page has no accessibility violations and does not scroll horizontally. */
 export async function expectGoodPage(page: Page): Promise<void> {
   expect(await findViolations(page)).toEqual([]);
-  const overflow = await page.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  );
-  expect(overflow).toBeLessThanOrEqual(0);
+  expect(await overflowOf(page)).toBeLessThanOrEqual(0);
 }
+
+/** Returns by how many pixels a page scrolls horizontally. */
+export const overflowOf = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
 /** Emulates the user's preference for a color scheme. */
 export async function setColorScheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {

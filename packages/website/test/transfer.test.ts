@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
-import { expectGoodEverywhere } from './page-checks.ts';
+import { addLeads, notice, rowOf } from './leads-page.ts';
+import { expectGoodEverywhere, overflowOf } from './page-checks.ts';
 import { type Website, screenshot, openWebsite } from './website.ts';
 
 let website: Website;
@@ -143,9 +144,7 @@ describe('an import', () => {
         uploadThroughput,
       });
     await page.getByRole('button', { name: 'Import', exact: true }).waitFor();
-    expect(
-      await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth),
-    ).toBe(0);
+    expect(await overflowOf(page)).toBe(0);
     await screenshot(page, 'leads-import-390');
     await limit(700_000);
     await page.getByRole('button', { name: 'Import', exact: true }).click();
@@ -178,9 +177,9 @@ describe('an import', () => {
     const file = join(folder, 'latin.csv');
     await writeFile(file, Buffer.from('name,phone\nZo\xeb,123\n', 'latin1'));
     await openImport(page, file);
-    const notice = page.getByRole('alert');
-    await notice.getByText('The file is not UTF-8').waitFor();
-    expect(await notice.textContent()).not.toContain('The page has an error');
+    const alert = page.getByRole('alert');
+    await alert.getByText('The file is not UTF-8').waitFor();
+    expect(await alert.textContent()).not.toContain('The page has an error');
     expect(await page.getByRole('button', { name: 'Choose a CSV file' }).isVisible()).toBe(true);
   });
 
@@ -454,5 +453,67 @@ describe('an export', () => {
     await start();
     await page.getByRole('alert').getByText('This is not possible').waitFor();
     expect(await files()).toEqual([]);
+  });
+});
+
+describe('an exported file', () => {
+  test('contains exactly the filtered leads', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    await addLeads(website, workspace, member, 1_200, (i) => ({
+      status: i % 2 === 0 ? 'Approved' : 'OnHold',
+    }));
+    await page.goto('/leads?status=Approved&q=person');
+    await page.getByText('600 leads').waitFor();
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Export as CSV' }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Export as CSV' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^leads-.*\.csv$/);
+    const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\r\n');
+    expect(lines).toHaveLength(601);
+    expect(lines.slice(1).every((line) => line.includes('Approved'))).toBe(true);
+  });
+
+  test('of a selection contains the selected leads in the order of the list, and the selection can be assigned', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    const ids = await addLeads(website, workspace, member, 5);
+    await page.goto('/leads?sort=createdAt');
+    for (const name of ['Person 0003', 'Person 0001']) await rowOf(page, name).getByRole('checkbox').check();
+    const toolbar = page.getByRole('toolbar', { name: '2 selected' });
+    await toolbar.getByRole('button', { name: 'Export', exact: true }).click();
+    expect(await findViolations(page)).toEqual([]);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Export as JSON lines' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^leads-.*\.ndjson$/);
+    const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual([ids[3], ids[1]]);
+
+    await toolbar.getByRole('button', { name: 'Assign' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Assign 2 leads?' });
+    await dialog.getByLabel('Assignee').selectOption(member.userId);
+    await dialog.getByRole('button', { name: 'Assign' }).click();
+    await notice(page, '2 leads assigned').waitFor();
+    await dialog.waitFor({ state: 'detached' });
+    const assigned = await website.fixture.sql<{ id: string }>('SELECT id FROM lead WHERE assignee_id = $1', [
+      member.userId,
+    ]);
+    expect(new Set(assigned.map(({ id }) => id))).toEqual(new Set([ids[1], ids[3]]));
+    await screenshot(page, 'leads-bulk');
+
+    // Another user changes one of the leads before the undo.
+    await website.fixture.sql('UPDATE lead SET version = version + 1 WHERE id = $1', [ids[3]]);
+    await notice(page, '2 leads assigned').getByRole('button', { name: 'Undo' }).click();
+    await notice(page, 'Undone for 1 lead').waitFor();
+    await page
+      .getByRole('dialog', { name: '1 lead could not be changed' })
+      .getByText('Person 0003')
+      .waitFor();
+    const left = await website.fixture.sql('SELECT id FROM lead WHERE assignee_id = $1', [member.userId]);
+    expect(left).toEqual([{ id: ids[3] }]);
   });
 });
