@@ -320,7 +320,12 @@ const extras = fc
     fc.jsonValue(),
     { maxKeys: 3 },
   )
-  .map((value) => JSON.stringify(value));
+  // An import stores an integer beyond 2^53 as a text of its digits.
+  .map((value) =>
+    JSON.stringify(value, (_name, each: unknown) =>
+      typeof each === 'number' && Math.abs(each) > Number.MAX_SAFE_INTEGER ? 0 : each,
+    ),
+  );
 
 describe('the content of an export', () => {
   test('has every stored field with the value that GET of the lead returns', async () => {
@@ -380,12 +385,15 @@ describe('the content of an export', () => {
 
   test('has no cell with a formula for hostile texts, and its import creates the same leads', async () => {
     const property = fc.array(
-      fc.record({
-        name: hostile.filter((text) => text !== ''),
-        phone: hostile.filter((text) => text !== ''),
-        ...Object.fromEntries(texts.map((name) => [name, fc.option(hostile, { nil: undefined })])),
-        extra: fc.option(extras, { nil: undefined }),
-      }),
+      fc
+        .record({
+          name: hostile.filter((text) => text !== ''),
+          phone: hostile.filter((text) => text !== ''),
+          ...Object.fromEntries(texts.map((name) => [name, fc.option(hostile, { nil: undefined })])),
+          extra: fc.option(extras, { nil: undefined }),
+        })
+        // An import rejects a larger line, as the service rejects a larger create. The line also has the campaign.
+        .filter((lead) => Buffer.byteLength(Object.values(lead).join('')) < 65_000 + 'DEMO'.length),
       { minLength: 1, maxLength: 12 },
     );
     await fc.assert(
