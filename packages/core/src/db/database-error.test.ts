@@ -191,7 +191,7 @@ describe('an outage is', () => {
   };
 
   test('a statement that takes too long', async () => {
-    await using database = open({ statementTimeoutMs: 100 });
+    await using database = open({ statementTimeoutMs: 1_000 });
     const byPrisma = await expectUnavailable(database.prisma.$queryRaw`SELECT pg_sleep(5)::text`);
     const byDriver = await expectUnavailable(database.select(Prisma.sql`SELECT pg_sleep(5)`));
     expect([byPrisma.sqlState, byDriver.sqlState]).toEqual(['57014', '57014']);
@@ -368,11 +368,14 @@ describe('an outage is', () => {
       for (const socket of sockets) socket.destroy();
       proxy.close();
     });
-    /** Opens a database behind the proxy. A query without a timeout would wait until the test times out. */
+    /**
+     * Opens a database behind the proxy. A query without a timeout would wait until the test times out. The timeouts are
+     * longer than a query takes on a busy machine.
+     */
     const throughProxy = () => {
       const url = new URL(testDatabase.url);
       url.port = String((proxy.address() as AddressInfo).port);
-      return open({ url: url.href, poolSize: 2, statementTimeoutMs: 300, connectTimeoutMs: 1_000 });
+      return open({ url: url.href, poolSize: 2, statementTimeoutMs: 2_000, connectTimeoutMs: 4_000 });
     };
 
     test('with no response on an open connection, and the next query has a new connection', async () => {
@@ -392,7 +395,7 @@ describe('an outage is', () => {
       await using database = throughProxy();
       const backend = () => database.select<{ pid: number }>(Prisma.sql`SELECT pg_backend_pid() AS pid`);
       const before = await backend();
-      await sleep(1_500);
+      await sleep(4_500);
       expect(await backend()).toEqual(before);
     });
 
