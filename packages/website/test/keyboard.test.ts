@@ -79,7 +79,7 @@ test('every page can be reached and used with the keyboard', async () => {
   await dialog.waitFor({ state: 'detached' });
   await page.getByText('SPRING', { exact: true }).waitFor();
 
-  await tabTo(page, /spring-offer/);
+  await tabTo(page, /^Campaign of spring-offer/);
   await page.keyboard.press('ArrowDown');
   await page.getByRole('option', { name: /SPRING/ }).waitFor();
   await page.keyboard.type('SPRING');
