@@ -26,7 +26,7 @@ import { webhookSettingsOf } from '../../deliveries/webhook-settings.ts';
 import { parseCount, parseTimeAgo, parseUuid } from '../runtime/arguments.ts';
 import { CliError } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
-import { examples, jsonOption, type WorkspaceOptions, workspaceOption } from '../runtime/help.ts';
+import { exampleId, examples, jsonOption, type WorkspaceOptions, workspaceOption } from '../runtime/help.ts';
 import { findWorkspace } from '../runtime/lookups.ts';
 import { type Operator, openOperator } from '../runtime/operator.ts';
 import { formatTable, formatTime, printResult } from '../runtime/output.ts';
@@ -48,8 +48,6 @@ interface RecoverOptions extends WorkspaceOptions {
 interface DeleteOptions extends WorkspaceOptions {
   readonly yes?: true;
 }
-
-const exampleId = '019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f';
 
 /** The argument of commands for one webhook or postback. */
 export const idArgument = (kind: EndpointKind) =>

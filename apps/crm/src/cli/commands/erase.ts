@@ -8,7 +8,7 @@ import { openBroker } from '../runtime/broker.ts';
 import { CliError, describeInvalidInput } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import { ErasureFile } from '../runtime/erasure-file.ts';
-import { examples, jsonOption } from '../runtime/help.ts';
+import { exampleId, examples, jsonOption } from '../runtime/help.ts';
 import { findWorkspace } from '../runtime/lookups.ts';
 import { type Operator, openOperator } from '../runtime/operator.ts';
 import { type OutputOptions, printNotice, printResult } from '../runtime/output.ts';
@@ -55,7 +55,7 @@ export function addEraseCommand(program: Command, io: CliIo): void {
       examples(
         'leads erase --phone "+44 20 7946 0958" --dry-run',
         'leads erase --email ada@example.io --phone "020 7946 0958" --country GB',
-        'leads erase --id 019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f --workspace acme --yes',
+        `leads erase --id ${exampleId} --workspace acme --yes`,
         'leads erase --again --yes',
       ),
     )

@@ -9,7 +9,7 @@ import { IsUuid } from 'typebox/format';
 import { parseCount, parseTimeAgo, parseUuid } from '../runtime/arguments.ts';
 import { openBroker } from '../runtime/broker.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
-import { examples } from '../runtime/help.ts';
+import { exampleId, examples } from '../runtime/help.ts';
 import { findWorkspace } from '../runtime/lookups.ts';
 import { openOperator } from '../runtime/operator.ts';
 import { printNotice } from '../runtime/output.ts';
@@ -51,7 +51,7 @@ export function addEventsCommands(program: Command, io: CliIo): void {
       examples(
         'leads events tail --workspace acme',
         'leads events tail --type lead.status_changed --since 1h | jq -r .data.lead.status',
-        'leads events tail --since 7d --lead 019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f',
+        `leads events tail --since 7d --lead ${exampleId}`,
         'leads events tail --type lead.created --count 1',
       ),
     )

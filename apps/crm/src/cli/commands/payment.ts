@@ -15,6 +15,7 @@ import { parseCount, parseText, parseUuid } from '../runtime/arguments.ts';
 import { CliError, describeInvalidInput } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import {
+  exampleId,
   examples,
   jsonOption,
   quietOption,
@@ -54,7 +55,6 @@ interface CancelOptions extends ChangeOptions {
   readonly yes?: true;
 }
 
-const exampleId = '019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f';
 const idArgument = ['<id>', 'the id of the payment, as shown by `leads payment list`', parseUuid] as const;
 
 /** The most payments and leads that a command shows. */

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { parseDuration, parseUuid } from '../runtime/arguments.ts';
 import { CliError } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
-import { examples, jsonOption } from '../runtime/help.ts';
+import { exampleId, examples, jsonOption } from '../runtime/help.ts';
 import { type Operator, openOperator } from '../runtime/operator.ts';
 import { formatTable, formatTime, type OutputOptions, printResult } from '../runtime/output.ts';
 
@@ -46,13 +46,7 @@ export function addQuarantineCommands(program: Command, io: CliIo): void {
     .argument('[id...]', 'the ids of the leads', collectUuids)
     .option('--all', 'all quarantined leads')
     .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      examples(
-        'leads quarantine replay --all',
-        'leads quarantine replay 019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f',
-      ),
-    )
+    .addHelpText('after', examples('leads quarantine replay --all', `leads quarantine replay ${exampleId}`))
     .action((ids, options, command) => replayQuarantine(io, ids, options, command));
 
   quarantine
@@ -71,10 +65,7 @@ export function addQuarantineCommands(program: Command, io: CliIo): void {
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      examples(
-        'leads quarantine delete 019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f --yes',
-        'leads quarantine delete --older-than 90d',
-      ),
+      examples(`leads quarantine delete ${exampleId} --yes`, 'leads quarantine delete --older-than 90d'),
     )
     .action((ids, options, command) => deleteQuarantined(io, ids, options, command));
 }

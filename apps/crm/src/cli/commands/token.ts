@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration, parseText } from '../runtime/arguments.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import { addListAndRevokeCommands, formatSecret, type Owners } from '../runtime/credential.ts';
-import { examples, jsonOption, type WorkspaceOptions, workspaceOption } from '../runtime/help.ts';
+import { exampleId, examples, jsonOption, type WorkspaceOptions, workspaceOption } from '../runtime/help.ts';
 import { findMembership } from '../runtime/lookups.ts';
 import { type Operator, openOperator } from '../runtime/operator.ts';
 import { printResult } from '../runtime/output.ts';
@@ -55,7 +55,7 @@ export function addTokenCommands(program: Command, io: CliIo): void {
       description: 'the id of the token, as shown by `leads token list`',
       hint: 'its id',
     },
-    revokeExample: 'leads token revoke 019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f --workspace acme',
+    revokeExample: `leads token revoke ${exampleId} --workspace acme`,
     async revoke({ credentials, recordAction }, workspaceId, id, at) {
       const revoked = await credentials.revokeAccessToken(workspaceId, id, at);
       if (revoked !== undefined) {

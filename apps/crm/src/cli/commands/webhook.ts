@@ -6,7 +6,7 @@ import { webhookSettingsOf } from '../../deliveries/webhook-settings.ts';
 import { parseDuration, parseText } from '../runtime/arguments.ts';
 import { CliError } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
-import { examples, jsonOption, type WorkspaceOptions, workspaceOption } from '../runtime/help.ts';
+import { exampleId, examples, jsonOption, type WorkspaceOptions, workspaceOption } from '../runtime/help.ts';
 import { findWorkspace } from '../runtime/lookups.ts';
 import { openOperator } from '../runtime/operator.ts';
 import { formatTable, printResult } from '../runtime/output.ts';
@@ -85,10 +85,7 @@ export function addWebhookCommands(program: Command, io: CliIo): void {
     .addOption(workspaceOption())
     .option('--overlap <duration>', 'how long the old secret signs, at most 7d (default: 1d)', parseDuration)
     .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      examples('leads webhook rotate-secret 019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f --overlap 12h'),
-    )
+    .addHelpText('after', examples(`leads webhook rotate-secret ${exampleId} --overlap 12h`))
     .action((id, options) => rotateSecret(io, id, options));
 
   addEndpointCommands(webhook, io, 'webhook');

@@ -4,6 +4,9 @@ import { exitCodes } from './cli-error.ts';
 import type { OutputOptions } from './output.ts';
 import { CommandLineSettings } from './settings.ts';
 
+/** The id in the examples of commands. */
+export const exampleId = '019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f';
+
 /** The options of commands that work on one workspace. */
 export interface WorkspaceOptions extends OutputOptions {
   readonly workspace?: string;
