@@ -16,20 +16,19 @@ import {
   updateWebhook,
   type WebhookView,
 } from '@leads/core/delivery';
-import type { AuditedAction } from '@leads/core/audit';
-import { LeadsError } from '@leads/core/errors';
+import type { AuditAction } from '@leads/core/audit';
 import type { Workspace } from '@leads/core/workspace';
 import { type Command, Option } from 'commander';
 import { postbackDetails } from '../../deliveries/postback-details.ts';
 import { webhookDetails } from '../../deliveries/webhook-details.ts';
 import { webhookSettingsOf } from '../../deliveries/webhook-settings.ts';
 import { parseCount, parseTimeAgo, parseUuid } from '../runtime/arguments.ts';
-import { CliError } from '../runtime/cli-error.ts';
+import { CliError, translateErrors } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import { exampleId, examples, jsonOption, type WorkspaceOptions, workspaceOption } from '../runtime/help.ts';
 import { findWorkspace } from '../runtime/lookups.ts';
 import { type Operator, openOperator } from '../runtime/operator.ts';
-import { formatTable, formatTime, printResult } from '../runtime/output.ts';
+import { type Column, formatTable, formatTime, printResult } from '../runtime/output.ts';
 import { DeliverySettings, readSettings } from '../runtime/settings.ts';
 
 /* What `leads webhook` and `leads postback` have in common. */
@@ -43,6 +42,10 @@ interface DeliveriesOptions extends WorkspaceOptions {
 interface RecoverOptions extends WorkspaceOptions {
   readonly since: Date;
   readonly until?: Date;
+}
+
+interface EnableOptions extends WorkspaceOptions {
+  readonly enabled: boolean;
 }
 
 interface DeleteOptions extends WorkspaceOptions {
@@ -108,7 +111,9 @@ export function addEndpointCommands(parent: Command, io: CliIo, kind: EndpointKi
     exampleId,
   )
     .argument(...idArgument(kind))
-    .action((id: string, options: WorkspaceOptions) => setEnabled(io, kind, id, true, options));
+    .action((id: string, options: WorkspaceOptions) =>
+      setEnabled(io, kind, id, { ...options, enabled: true }),
+    );
 
   add(
     'disable',
@@ -117,7 +122,9 @@ export function addEndpointCommands(parent: Command, io: CliIo, kind: EndpointKi
     exampleId,
   )
     .argument(...idArgument(kind))
-    .action((id: string, options: WorkspaceOptions) => setEnabled(io, kind, id, false, options));
+    .action((id: string, options: WorkspaceOptions) =>
+      setEnabled(io, kind, id, { ...options, enabled: false }),
+    );
 
   add(
     'delete',
@@ -158,10 +165,10 @@ export const endpointColumns = [
 ];
 
 async function test(io: CliIo, kind: EndpointKind, id: string, options: WorkspaceOptions): Promise<void> {
-  await using operator = openOperator(io);
-  const workspace = await findWorkspace(operator.workspaces, options.workspace);
-  const delivery = await explained(kind, sendTest(operator.deliveries, operatorOf(workspace), kind, id));
-  printResult(io, options, delivery, `Queued the test ${delivery.messageId ?? delivery.id}.`);
+  await withEndpoint({ io, kind, options }, async ({ operator, member }) => {
+    const delivery = await sendTest(operator.deliveries, member, kind, id);
+    printResult(io, options, delivery, `Queued the test ${delivery.messageId ?? delivery.id}.`);
+  });
 }
 
 async function showDeliveries(
@@ -171,29 +178,24 @@ async function showDeliveries(
   options: DeliveriesOptions,
 ): Promise<void> {
   const { state, lead } = options;
-  await using operator = openOperator(io);
-  const workspace = await findWorkspace(operator.workspaces, options.workspace);
-  const { deliveries } = await explained(
-    kind,
-    listDeliveries(operator.deliveries, operatorOf(workspace), kind, id, {
+  await withEndpoint({ io, kind, options }, async ({ operator, member }) => {
+    const { deliveries } = await listDeliveries(operator.deliveries, member, kind, id, {
       limit: String(options.limit),
       ...(state !== undefined && { state }),
       ...(lead !== undefined && { leadId: lead }),
-    }),
-  );
-  const table = formatTable(
-    [
-      { header: 'CREATED', maxWidth: 16, value: ({ createdAt }) => formatTime(new Date(createdAt)) },
-      { header: 'EVENT', maxWidth: 19, value: ({ event }) => event },
-      { header: 'STATE', maxWidth: 19, value: stateOfDelivery },
-      { header: 'ATTEMPTS', maxWidth: 8, value: ({ attempts }) => String(attempts) },
-      { header: 'ANSWER', maxWidth: 24, value: ({ statusCode, error }) => String(error ?? statusCode ?? '') },
-    ],
-    deliveries,
-    detailOf,
-  );
-  printResult(io, options, deliveries, deliveries.length === 0 ? 'No deliveries.' : table);
+    });
+    const table = formatTable(deliveryColumns, deliveries, detailOf);
+    printResult(io, options, deliveries, deliveries.length === 0 ? 'No deliveries.' : table);
+  });
 }
+
+const deliveryColumns: readonly Column<DeliveryView>[] = [
+  { header: 'CREATED', maxWidth: 16, value: ({ createdAt }) => formatTime(new Date(createdAt)) },
+  { header: 'EVENT', maxWidth: 19, value: ({ event }) => event },
+  { header: 'STATE', maxWidth: 19, value: stateOfDelivery },
+  { header: 'ATTEMPTS', maxWidth: 8, value: ({ attempts }) => String(attempts) },
+  { header: 'ANSWER', maxWidth: 24, value: ({ statusCode, error }) => String(error ?? statusCode ?? '') },
+];
 
 function stateOfDelivery({ state, skipReason }: DeliveryView): string {
   return skipReason === undefined ? state : `${state} (${skipReason})`;
@@ -206,111 +208,120 @@ function detailOf({ id, messageId, request, nextAttemptAt }: DeliveryView): stri
 }
 
 async function resend(io: CliIo, kind: EndpointKind, id: string, options: WorkspaceOptions): Promise<void> {
-  await using operator = openOperator(io);
-  const member = operatorOf(await findWorkspace(operator.workspaces, options.workspace));
-  const hint = `The workspace has no such delivery of a ${kind}: see \`leads ${kind} deliveries\``;
-  const found = await explained(kind, getDelivery(operator.deliveries, member, id), hint);
-  if ((found.webhookId === undefined) === (kind === 'webhook')) throw new CliError(hint);
-  const delivery = await explained(kind, resendDelivery(operator.deliveries, member, id), hint);
-  printResult(io, options, delivery, `The delivery ${id} is sent again.`);
+  const notFound = `The workspace has no such delivery of a ${kind}: see \`leads ${kind} deliveries\``;
+  await withEndpoint({ io, kind, options, notFound }, async ({ operator, member }) => {
+    const found = await getDelivery(operator.deliveries, member, id);
+    if ((found.webhookId === undefined) === (kind === 'webhook')) throw new CliError(notFound);
+    const delivery = await resendDelivery(operator.deliveries, member, id);
+    printResult(io, options, delivery, `The delivery ${id} is sent again.`);
+  });
 }
 
 async function recover(io: CliIo, kind: EndpointKind, id: string, options: RecoverOptions): Promise<void> {
-  await using operator = openOperator(io);
-  const workspace = await findWorkspace(operator.workspaces, options.workspace);
   const range = {
     since: options.since.toISOString(),
     ...(options.until !== undefined && { until: options.until.toISOString() }),
   };
-  const deliveries = await explained(
-    kind,
-    recoverDeliveries(operator.deliveries, operatorOf(workspace), kind, id, range),
-  );
-  await operator.recordAction({
-    action: `${kind}.recovered`,
-    scope: { workspaceId: workspace.id },
-    targetId: id,
-    details: { ...range, deliveries },
+  await withEndpoint({ io, kind, options }, async ({ operator, workspace, member }) => {
+    const deliveries = await recoverDeliveries(operator.deliveries, member, kind, id, range);
+    await operator.recordAction({
+      action: `${kind}.recovered`,
+      scope: { workspaceId: workspace.id },
+      targetId: id,
+      details: { ...range, deliveries },
+    });
+    printResult(io, options, { deliveries }, `${deliveries} deliveries are sent again.`);
   });
-  printResult(io, options, { deliveries }, `${deliveries} deliveries are sent again.`);
 }
 
-async function setEnabled(
-  io: CliIo,
-  kind: EndpointKind,
-  id: string,
-  enabled: boolean,
-  options: WorkspaceOptions,
-): Promise<void> {
+async function setEnabled(io: CliIo, kind: EndpointKind, id: string, options: EnableOptions): Promise<void> {
+  const { enabled } = options;
   const settings = webhookSettingsOf(readSettings(DeliverySettings, io.env));
-  await using operator = openOperator(io);
-  const workspace = await findWorkspace(operator.workspaces, options.workspace);
-  const member = operatorOf(workspace);
-  const changed = await explained<WebhookView | PostbackView>(
-    kind,
-    kind === 'webhook'
-      ? updateWebhook(operator.webhooks, settings, member, id, { enabled })
-      : updatePostback(operator.postbacks, settings, member, id, { enabled }),
-  );
-  await record(operator, workspace, 'changed', changed, { changed: 'enabled' });
-  printResult(io, options, changed, `${enabled ? 'Enabled' : 'Disabled'} ${kind} ${id}.`);
+  await withEndpoint({ io, kind, options }, async ({ operator, workspace, member }) => {
+    const endpoint =
+      kind === 'webhook'
+        ? await updateWebhook(operator.webhooks, settings, member, id, { enabled })
+        : await updatePostback(operator.postbacks, settings, member, id, { enabled });
+    await recordEndpointAction(operator, {
+      workspace,
+      action: `${kind}.changed`,
+      endpoint,
+      details: { changed: 'enabled' },
+    });
+    printResult(io, options, endpoint, `${enabled ? 'Enabled' : 'Disabled'} ${kind} ${id}.`);
+  });
 }
 
 async function remove(io: CliIo, kind: EndpointKind, id: string, options: DeleteOptions): Promise<void> {
   if (options.yes === undefined) {
     throw new CliError(`No ${kind} was deleted; use --yes to delete ${id} and the list of its deliveries`);
   }
-  await using operator = openOperator(io);
-  const workspace = await findWorkspace(operator.workspaces, options.workspace);
-  const member = operatorOf(workspace);
-  const deleted = await explained<WebhookView | PostbackView>(
-    kind,
-    kind === 'webhook'
-      ? deleteWebhook(operator.webhooks, member, id)
-      : deletePostback(operator.postbacks, member, id),
-  );
-  await record(operator, workspace, 'deleted', deleted);
-  printResult(io, options, deleted, `Deleted ${kind} ${id}.`);
-}
-
-/** Records an action of a webhook or a postback in the audit log. */
-export async function record(
-  { recordAction }: Pick<Operator, 'recordAction'>,
-  { id: workspaceId }: Workspace,
-  action: 'created' | 'changed' | 'deleted' | 'secret_rotated',
-  endpoint: WebhookView | PostbackView,
-  details: Readonly<Record<string, string>> = {},
-): Promise<void> {
-  const [name, described] =
-    'events' in endpoint
-      ? ([`webhook.${action}`, webhookDetails(endpoint)] as const)
-      : ([`postback.${action}`, postbackDetails(endpoint)] as const);
-  await recordAction({
-    action: name as AuditedAction['action'],
-    scope: { workspaceId },
-    targetId: endpoint.id,
-    details: { ...described, ...details },
+  await withEndpoint({ io, kind, options }, async ({ operator, workspace, member }) => {
+    const endpoint =
+      kind === 'webhook'
+        ? await deleteWebhook(operator.webhooks, member, id)
+        : await deletePostback(operator.postbacks, member, id);
+    await recordEndpointAction(operator, { workspace, action: `${kind}.deleted`, endpoint });
+    printResult(io, options, endpoint, `Deleted ${kind} ${id}.`);
   });
 }
 
+interface EndpointCommand {
+  readonly io: CliIo;
+  readonly kind: EndpointKind;
+  readonly options: WorkspaceOptions;
+  /** The message if there is no such object, by default for the webhook or the postback. */
+  readonly notFound?: string;
+}
+
+/** The objects that a command for one webhook or postback works with. */
+interface EndpointContext {
+  readonly operator: Operator;
+  readonly workspace: Workspace;
+  readonly member: EndpointMember;
+}
+
 /**
- * Waits for a use case.
+ * Opens the stores, finds the workspace, and runs a command for one webhook or postback.
  *
- * @param notFound the message if there is no such object, by default for the webhook or the postback.
  * @throws CliError that names the object or the wrong values.
  */
-export async function explained<Result>(
+export async function withEndpoint(
+  { io, kind, options, notFound }: EndpointCommand,
+  run: (context: EndpointContext) => Promise<void>,
+): Promise<void> {
+  await using operator = openOperator(io);
+  const workspace = await findWorkspace(operator.workspaces, options.workspace);
+  const work = run({ operator, workspace, member: operatorOf(workspace) });
+  await translateErrors(work, endpointErrorTexts(kind, notFound));
+}
+
+/** Returns the errors of a use case of webhooks or postbacks in terms of the command. */
+export const endpointErrorTexts = (
   kind: EndpointKind,
-  work: Promise<Result>,
   notFound = `The workspace has no such ${kind}: see \`leads ${kind} list\``,
-): Promise<Result> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!(error instanceof LeadsError)) throw error;
-    if (error.code === 'not_found') throw new CliError(notFound, { cause: error });
-    if (error.fields.length === 0) throw error;
-    const reasons = error.fields.map(({ path = '', reason }) => `${path.split('/')[1] ?? ''} ${reason}`);
-    throw new CliError(reasons.join('; '), { cause: error });
-  }
+) => ({
+  messages: { not_found: notFound },
+  nameOf: (path: string) => path.split('/')[1] ?? '',
+});
+
+interface EndpointAction {
+  readonly workspace: Workspace;
+  readonly action: Extract<AuditAction, `${EndpointKind}.${string}`>;
+  readonly endpoint: WebhookView | PostbackView;
+  readonly details?: Readonly<Record<string, string>>;
+}
+
+/** Records an action of a webhook or a postback in the audit log. */
+export async function recordEndpointAction(
+  { recordAction }: Operator,
+  { workspace, action, endpoint, details }: EndpointAction,
+): Promise<void> {
+  const described = 'events' in endpoint ? webhookDetails(endpoint) : postbackDetails(endpoint);
+  await recordAction({
+    action,
+    scope: { workspaceId: workspace.id },
+    targetId: endpoint.id,
+    details: { ...described, ...details },
+  });
 }

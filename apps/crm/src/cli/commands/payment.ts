@@ -12,7 +12,7 @@ import {
 } from '@leads/core/payout';
 import type { Command } from 'commander';
 import { parseCount, parseText, parseUuid } from '../runtime/arguments.ts';
-import { CliError, describeInvalidInput } from '../runtime/cli-error.ts';
+import { CliError, translateErrors } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import {
   exampleId,
@@ -163,8 +163,9 @@ async function list(io: CliIo, options: ListOptions): Promise<void> {
 async function show(io: CliIo, id: string, options: WorkspaceOptions): Promise<void> {
   await using operator = openOperator(io);
   const workspace = await findWorkspace(operator.workspaces, options.workspace);
-  const shown = await explained(
+  const shown = await translateErrors(
     getPayment(operator.payments, readerOf(workspace.id), id, { limit: String(maxShown) }),
+    errorTexts,
   );
   printResult(io, options, shown, formatTable(columns, [shown.payment], describe));
 }
@@ -184,12 +185,13 @@ async function create(io: CliIo, options: CreateOptions): Promise<void> {
     ...(campaign !== undefined && { campaignCode: campaign }),
     ...(note !== undefined && { note }),
   };
-  const { payment, isChanged } = await explained(
+  const { payment, isChanged } = await translateErrors(
     (async () => {
       const fields = createBodyCheck(NewPayment)(given);
       if (fields.length > 0) throw new LeadsError('invalid_input', { fields });
       return createPayment(operator.payments, principal, given, options.idempotencyKey);
     })(),
+    errorTexts,
   );
   if (isChanged) {
     const { number, userId, total } = payment;
@@ -212,12 +214,13 @@ async function cancel(io: CliIo, id: string, options: CancelOptions): Promise<vo
   await using operator = openOperator(io);
   const principal = await principalOf(operator, options);
   const reason = options.reason.trim();
-  const { payment, isChanged } = await explained(
+  const { payment, isChanged } = await translateErrors(
     (async () => {
       const fields = createBodyCheck(PaymentCancellation)({ reason });
       if (fields.length > 0) throw new LeadsError('invalid_input', { fields });
       return cancelPayment(operator.payments, principal, id, reason);
     })(),
+    errorTexts,
   );
   if (isChanged) {
     const { number, userId } = payment;
@@ -331,27 +334,15 @@ async function findUserId({ workspaces }: Operator, email: string): Promise<stri
 /** The options of the fields whose name differs. */
 const optionNames: Readonly<Record<string, string>> = { userId: 'publisher', campaignCode: 'campaign' };
 
-/** Explains the errors of a use case by the options of the command. */
-async function explained<Result>(work: Promise<Result>): Promise<Result> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!(error instanceof LeadsError)) throw error;
-    if (error.code === 'not_found') {
-      throw new CliError('The workspace has no such payment; `leads payment list` shows the ids');
-    }
-    if (error.code === 'forbidden') {
-      throw new CliError('--user must be an owner or a manager to pay, and an owner to cancel');
-    }
-    if (error.code === 'idempotency_key_reused') {
-      throw new CliError('--idempotency-key was used for another payment');
-    }
-    const fields = error.fields.map(({ path = '', ...field }) => {
-      const name = path.slice(1);
-      return { ...field, path: `--${optionNames[name] ?? name}` };
-    });
-    throw describeInvalidInput(
-      error.code === 'invalid_input' ? new LeadsError(error.code, { fields }) : error,
-    );
-  }
-}
+/** The errors of payments in terms of the options of the commands. */
+const errorTexts = {
+  messages: {
+    not_found: 'The workspace has no such payment; `leads payment list` shows the ids',
+    forbidden: '--user must be an owner or a manager to pay, and an owner to cancel',
+    idempotency_key_reused: '--idempotency-key was used for another payment',
+  },
+  nameOf(path: string) {
+    const field = path.slice(1);
+    return `--${optionNames[field] ?? field}`;
+  },
+};

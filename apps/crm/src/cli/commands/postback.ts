@@ -3,13 +3,20 @@ import { LeadStatus } from '@leads/core/lead';
 import { type Command, Option } from 'commander';
 import { webhookSettingsOf } from '../../deliveries/webhook-settings.ts';
 import { parseText } from '../runtime/arguments.ts';
+import { translateErrors } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import { examples, jsonOption, type WorkspaceOptions, workspaceOption } from '../runtime/help.ts';
 import { findMembership, findWorkspace } from '../runtime/lookups.ts';
 import { type Operator, openOperator } from '../runtime/operator.ts';
 import { formatTable, printResult } from '../runtime/output.ts';
 import { DeliverySettings, readSettings } from '../runtime/settings.ts';
-import { addEndpointCommands, endpointColumns, explained, operatorOf, record } from './endpoint-commands.ts';
+import {
+  addEndpointCommands,
+  endpointColumns,
+  endpointErrorTexts,
+  operatorOf,
+  recordEndpointAction,
+} from './endpoint-commands.ts';
 
 interface UserOptions extends WorkspaceOptions {
   readonly user?: string;
@@ -112,8 +119,11 @@ async function create(io: CliIo, options: CreateOptions): Promise<void> {
     ...(answerContains !== undefined && { answerContains }),
     ...(description !== undefined && { description }),
   };
-  const postback = await explained('postback', createPostback(operator.postbacks, settings, member, given));
-  await record(operator, workspace, 'created', postback);
+  const postback = await translateErrors(
+    createPostback(operator.postbacks, settings, member, given),
+    endpointErrorTexts('postback'),
+  );
+  await recordEndpointAction(operator, { workspace, action: 'postback.created', endpoint: postback });
   const text = `Created postback ${postback.id} in workspace ${workspace.slug}.`;
   printResult(io, options, postback, text);
 }

@@ -4,14 +4,21 @@ import { LeadStatus } from '@leads/core/lead';
 import { type Command, Option } from 'commander';
 import { webhookSettingsOf } from '../../deliveries/webhook-settings.ts';
 import { parseDuration, parseText } from '../runtime/arguments.ts';
-import { CliError } from '../runtime/cli-error.ts';
+import { CliError, translateErrors } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import { exampleId, examples, jsonOption, type WorkspaceOptions, workspaceOption } from '../runtime/help.ts';
 import { findWorkspace } from '../runtime/lookups.ts';
 import { openOperator } from '../runtime/operator.ts';
 import { formatTable, printResult } from '../runtime/output.ts';
 import { DeliverySettings, readSettings } from '../runtime/settings.ts';
-import { addEndpointCommands, endpointColumns, explained, idArgument, record } from './endpoint-commands.ts';
+import {
+  addEndpointCommands,
+  endpointColumns,
+  endpointErrorTexts,
+  idArgument,
+  recordEndpointAction,
+  withEndpoint,
+} from './endpoint-commands.ts';
 import { addReencryptCommand } from './webhook-reencrypt.ts';
 
 interface CreateOptions extends WorkspaceOptions {
@@ -97,8 +104,7 @@ async function create(io: CliIo, options: CreateOptions): Promise<void> {
   await using operator = openOperator(io);
   const workspace = await findWorkspace(operator.workspaces, options.workspace);
   const { event = LeadEventType.enum, status, campaign, description } = options;
-  const { webhook, secret } = await explained(
-    'webhook',
+  const { webhook, secret } = await translateErrors(
     createWebhook(
       operator.webhooks,
       settings,
@@ -112,8 +118,9 @@ async function create(io: CliIo, options: CreateOptions): Promise<void> {
         ...(description !== undefined && { description }),
       },
     ),
+    endpointErrorTexts('webhook'),
   );
-  await record(operator, workspace, 'created', webhook);
+  await recordEndpointAction(operator, { workspace, action: 'webhook.created', endpoint: webhook });
   const text = `Created webhook ${webhook.id} in workspace ${workspace.slug}. Its secret is not shown again:\n${secret}`;
   printResult(io, options, { ...webhook, secret }, text);
 }
@@ -131,15 +138,12 @@ async function rotateSecret(io: CliIo, id: string, options: RotateOptions): Prom
   if (overlap !== undefined && overlap > maxOverlapSeconds)
     throw new CliError('--overlap must be at most 7d');
   const settings = webhookSettingsOf(readSettings(DeliverySettings, io.env));
-  await using operator = openOperator(io);
-  const workspace = await findWorkspace(operator.workspaces, options.workspace);
-  const { webhook, secret } = await explained(
-    'webhook',
-    rotateWebhookSecret(operator.webhooks, settings, { workspaceId: workspace.id }, id, {
+  await withEndpoint({ io, kind: 'webhook', options }, async ({ operator, workspace, member }) => {
+    const { webhook, secret } = await rotateWebhookSecret(operator.webhooks, settings, member, id, {
       ...(overlap !== undefined && { overlapSeconds: overlap }),
-    }),
-  );
-  await record(operator, workspace, 'secret_rotated', webhook);
-  const text = `Replaced the secret of webhook ${id}. The new one is not shown again:\n${secret}`;
-  printResult(io, options, { ...webhook, secret }, text);
+    });
+    await recordEndpointAction(operator, { workspace, action: 'webhook.secret_rotated', endpoint: webhook });
+    const text = `Replaced the secret of webhook ${id}. The new one is not shown again:\n${secret}`;
+    printResult(io, options, { ...webhook, secret }, text);
+  });
 }

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { DatabaseError } from '@leads/core/db';
-import { isOutage, LeadsError } from '@leads/core/errors';
+import { type ErrorCode, isOutage, LeadsError } from '@leads/core/errors';
 import { ConfigError } from '@leads/http/service/config';
 import { CommanderError } from 'commander';
 import { databaseAddress } from './settings.ts';
@@ -79,11 +79,44 @@ export function explainFailure(error: unknown): string {
   return withoutPasswords(inspect(error, { depth: 8 }));
 }
 
-/** Turns `invalid_input` of a use case into a CliError that lists its reasons. Returns any other error unchanged. */
-export function describeInvalidInput(error: unknown): unknown {
+/**
+ * Turns `invalid_input` of a use case into a CliError that lists its reasons. Returns any other error unchanged.
+ *
+ * @param nameOf returns the name of a field for the operator, by default its path.
+ */
+export function describeInvalidInput(
+  error: unknown,
+  nameOf: (path: string) => string = (path) => path,
+): unknown {
   if (!(error instanceof LeadsError) || error.code !== 'invalid_input') return error;
-  const reasons = error.fields.map(({ path = '', reason }) => `${path} ${reason}`.trim());
+  const reasons = error.fields.map(({ path = '', reason }) => `${nameOf(path)} ${reason}`.trim());
   return new CliError(reasons.length === 0 ? error.message : reasons.join('; '), { cause: error });
+}
+
+/** The texts of a command for the errors of its use cases. */
+interface ErrorTexts {
+  /** The message for each error code that needs one of its own. */
+  readonly messages: Readonly<Partial<Record<ErrorCode, string>>>;
+  /** Returns the name of a field by its path. */
+  readonly nameOf: (path: string) => string;
+}
+
+/**
+ * Waits for a use case, and translates its errors.
+ *
+ * @throws CliError with the message for the error code, or with the names of the wrong fields.
+ */
+export async function translateErrors<Result>(
+  work: Promise<Result>,
+  { messages, nameOf }: ErrorTexts,
+): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    const message = error instanceof LeadsError ? messages[error.code] : undefined;
+    if (message !== undefined) throw new CliError(message, { cause: error });
+    throw describeInvalidInput(error, nameOf);
+  }
 }
 
 /** The reason for each connection error code of node-postgres and the operating system. */
