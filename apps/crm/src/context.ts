@@ -47,15 +47,7 @@ import {
   type WebhookStore,
 } from '@leads/core/delivery';
 import { DisposeStack } from '@leads/core/dispose-stack';
-import {
-  EventLogReader,
-  EventLogRetention,
-  type EventReader,
-  EventRelay,
-  OutboxMonitor,
-  publishToLog,
-  publishToNats,
-} from '@leads/core/event';
+import type { EventReader } from '@leads/core/event';
 import type { BroadcastInvalidation } from '@leads/core/invalidation';
 import {
   AssigneeRemover,
@@ -79,7 +71,7 @@ import {
   fairPayouts,
   RecentTenants,
 } from '@leads/core/limits';
-import { EventPublisher, eventStreamName, Invalidations, NatsEventReader } from '@leads/core/nats';
+import { Invalidations } from '@leads/core/nats';
 import { type AttentionStore, LeadCountAggregator, type OverviewStore } from '@leads/core/overview';
 import { PaymentRunner, type PaymentStore, type PayoutStore } from '@leads/core/payout';
 import { type RequestLog, RequestLogRetention, type RequestLogStore } from '@leads/core/request-log';
@@ -99,11 +91,10 @@ import type { CrmConfig } from './config.ts';
 import { registerAttemptDurations, registerDeliveryMetrics } from './deliveries/delivery-metrics.ts';
 import { openDeliverer } from './deliveries/open-deliverer.ts';
 import { webhookSettingsOf } from './deliveries/webhook-settings.ts';
-import { registerEventMetrics } from './event-metrics.ts';
 import { createMailer } from './mailer.ts';
+import { openEvents } from './open-events.ts';
 import { openReplica } from './open-replica.ts';
 import { publicUrlOf } from './public-url.ts';
-import { tracePublishing } from './trace-events.ts';
 import { createTransferLimits, type TransferLimits } from './transfer-limits.ts';
 
 /** The dependencies of the CRM service, built once. Disposing it closes them in reverse order. */
@@ -291,47 +282,13 @@ export async function createContext(
     );
   }
   registerCacheMetrics(metrics, () => ({ ...credentials.cacheUse(), campaign: campaignCodes.cacheUse }));
-  const outbox = createEventOutbox(database);
-  const streamMs = config.EVENTS_STREAM_DAYS * 86_400_000;
-  const outboxMonitor = resources.use(
-    new OutboxMonitor(outbox, (err) => log.warn({ err }, 'The outbox check failed; retrying')),
+  const events = openEvents(
+    config,
+    { outbox: createEventOutbox(database), eventLog: createEventLog(database), broker, tracing },
+    resources,
+    metrics,
+    log,
   );
-  const publisher =
-    broker &&
-    new EventPublisher(
-      broker,
-      {
-        name: eventStreamName,
-        maxAgeMs: streamMs,
-        maxBytes: config.EVENTS_STREAM_MEGABYTES * 1024 * 1024,
-        replicas: config.EVENTS_STREAM_REPLICAS,
-      },
-      () =>
-        log.warn(
-          'The stream of events has other limits than EVENTS_STREAM_*: run `leads nats setup` with the same settings',
-        ),
-    );
-  const eventLog = createEventLog(database);
-  const relay = resources.use(
-    new EventRelay(
-      publisher === undefined
-        ? publishToLog(eventLog)
-        : publishToNats(outbox, tracePublishing(publisher, tracing)),
-      (err) => log.warn({ err }, 'Events were not published; retrying'),
-    ),
-  );
-  if (broker === undefined) {
-    resources.use(
-      new EventLogRetention(eventLog, streamMs, (err) =>
-        log.warn({ err }, 'Expired events were not deleted; retrying'),
-      ),
-    );
-  }
-  const events =
-    broker === undefined
-      ? resources.use(new EventLogReader(eventLog))
-      : new NatsEventReader(broker, eventStreamName);
-  registerEventMetrics(metrics, { outboxMonitor, relay });
   const webhookSettings = webhookSettingsOf(config);
   const deliverer = config.CRM_DELIVERIES
     ? openDeliverer(config, createDeliveryQueue(database), webhookSettings, {
