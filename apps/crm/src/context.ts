@@ -1,4 +1,4 @@
-import { type AccountStore, type Accounts, createAccounts, type PasswordHash } from '@leads/core/account';
+import type { Accounts, AccountStore, PasswordHash } from '@leads/core/account';
 import { type AuditStore, createRecordAction, type RecordAction } from '@leads/core/audit';
 import { LeadBatcher } from '@leads/core/background/lead-batcher';
 import { batchLeadChanges } from '@leads/core/background/lead-change-batcher';
@@ -88,6 +88,7 @@ import { openTracing, type Tracing } from '@leads/http/service/tracing';
 import packageJson from '../package.json' with { type: 'json' };
 import { createAccessTokenCodec } from './access-token-codec.ts';
 import type { CrmConfig } from './config.ts';
+import { createCrmAccounts } from './create-crm-accounts.ts';
 import { registerAttemptDurations, registerDeliveryMetrics } from './deliveries/delivery-metrics.ts';
 import { openDeliverer } from './deliveries/open-deliverer.ts';
 import { webhookSettingsOf } from './deliveries/webhook-settings.ts';
@@ -364,33 +365,22 @@ export async function createContext(
   registerBatchMetrics(metrics, leadBatcher);
   const context = {
     accessTokens: await createAccessTokenCodec(config.JWT_SECRET),
-    accounts: createAccounts({
-      passwordHash: overrides.passwordHash,
-      openAdapter: async () =>
-        (await import('@leads/core/db/account-adapter')).createAccountAdapter(database),
-      store: accountStore,
-      workspaces,
-      secret: config.JWT_SECRET,
-      publicUrl: publicUrlOf(config),
-      signUp: config.ALLOW_SIGN_UP,
-      ping: () => database.ping(),
-      onMemberChanged: (member) => broadcast({ kind: 'member', ...member }),
-      recordAction,
-      async revokeCredentials(userId, origin) {
-        const { apiKeys, accessTokens } = await credentialStore.revokeAllOfUser(userId, new Date());
-        for (const [action, revoked] of [
-          ['api_key.revoked', apiKeys],
-          ['access_token.revoked', accessTokens],
-        ] as const) {
-          for (const { id, workspaceId, name } of revoked) {
-            await recordAction(origin, { action, scope: { workspaceId }, targetId: id, details: { name } });
-          }
-        }
+    accounts: createCrmAccounts(
+      config,
+      {
+        openAdapter: async () =>
+          (await import('@leads/core/db/account-adapter')).createAccountAdapter(database),
+        store: accountStore,
+        credentialStore,
+        workspaces,
+        passwordHash: overrides.passwordHash,
+        ping: () => database.ping(),
+        sendMail,
+        recordAction,
+        onMemberChanged: (member) => broadcast({ kind: 'member', ...member }),
       },
-      breachedPasswordsUrl: config.BREACHED_PASSWORDS_URL,
-      sendMail,
-      onError: (err) => log.error({ err }, 'An account operation failed'),
-    }),
+      log,
+    ),
     accountStore,
     auditStore,
     campaigns: broadcastRouteChanges(campaignStore, broadcastRoutes),
