@@ -87,6 +87,7 @@ import { traceInserts } from '@leads/http/service/trace-leads';
 import { openTracing, type Tracing } from '@leads/http/service/tracing';
 import packageJson from '../package.json' with { type: 'json' };
 import { createAccessTokenCodec } from './access-token-codec.ts';
+import { registerHoldMetrics, registerPaymentMetrics } from './background-metrics.ts';
 import type { CrmConfig } from './config.ts';
 import { createCrmAccounts } from './create-crm-accounts.ts';
 import { registerAttemptDurations, registerDeliveryMetrics } from './deliveries/delivery-metrics.ts';
@@ -96,6 +97,7 @@ import { createMailer } from './mailer.ts';
 import { openEvents } from './open-events.ts';
 import { openReplica } from './open-replica.ts';
 import { publicUrlOf } from './public-url.ts';
+import { registerCostlyReadMetrics, registerReplicaMetrics } from './read-metrics.ts';
 import { createTransferLimits, type TransferLimits } from './transfer-limits.ts';
 
 /** The dependencies of the CRM service, built once. Disposing it closes them in reverse order. */
@@ -208,27 +210,10 @@ export async function createContext(
       log.warn({ err }, 'Due leads were not approved; retrying'),
     ),
   );
-  metrics.counter(
-    {
-      name: 'leads_hold_ended_total',
-      help: 'Leads that this process has approved at the end of their hold time.',
-    },
-    () => holdTimers.approvedCount,
-  );
-  metrics.gauge(
-    { name: 'leads_hold_late_seconds', help: 'How long the first due lead of the last check was due.' },
-    () => holdTimers.lateSeconds,
-    'max',
-  );
+  registerHoldMetrics(metrics, holdTimers);
   const recent = new RecentTenants();
   const costlyReads = createReadQueue(config.DATABASE_POOL_SIZE, readShares.costly);
-  metrics.gauge(
-    { name: 'costly_reads', help: 'Statements of searches, counts, exports and overviews.' },
-    () => [
-      [{ state: 'running' }, costlyReads.load.running],
-      [{ state: 'waiting' }, costlyReads.load.waiting],
-    ],
-  );
+  registerCostlyReadMetrics(metrics, costlyReads);
   const { SMTP_URL, MAIL_FROM = '' } = config;
   const sendMail = SMTP_URL === undefined ? undefined : createMailer(SMTP_URL, MAIL_FROM);
   const accountStore = createAccountStore(database);
@@ -275,13 +260,7 @@ export async function createContext(
     ),
   );
   registerPoolMetrics(metrics, database.poolUsage);
-  if (reads !== undefined) {
-    metrics.gauge(
-      { name: 'db_replica_lag_seconds', help: 'Maximum lag of the Postgres replica.' },
-      () => reads.replica.lagSeconds ?? [],
-      'max',
-    );
-  }
+  if (reads !== undefined) registerReplicaMetrics(metrics, reads);
   registerCacheMetrics(metrics, () => ({ ...credentials.cacheUse(), campaign: campaignCodes.cacheUse }));
   const events = openEvents(
     config,
@@ -353,14 +332,7 @@ export async function createContext(
       log.warn({ err, paymentId }, 'A payment made no progress; retrying'),
     ),
   );
-  metrics.gauge(
-    {
-      name: 'leads_payment_stalled_seconds',
-      help: 'How long the payment in progress whose last step is the oldest has made no progress.',
-    },
-    () => paymentRunner.stalledSeconds,
-    'max',
-  );
+  registerPaymentMetrics(metrics, paymentRunner);
   const leadBatcher = resources.use(new LeadBatcher(storedLeads, { observer: observeBatches(metrics) }));
   registerBatchMetrics(metrics, leadBatcher);
   const context = {
