@@ -79,7 +79,7 @@ import type { WorkspaceStore } from '@leads/core/workspace';
 import type { RateLimits } from '@leads/http/server/rate-limit';
 import { observeBatches, registerBatchMetrics } from '@leads/http/service/batch-metrics';
 import { openBroker } from '@leads/http/service/broker';
-import type { Logger } from '@leads/http/service/log';
+import { type Logger, warnOnError } from '@leads/http/service/log';
 import { Metrics, registerCacheMetrics, registerPoolMetrics } from '@leads/http/service/metrics';
 import { openRequestLog } from '@leads/http/service/request-log';
 import { createSchemaCheck } from '@leads/http/service/schema-check';
@@ -197,18 +197,15 @@ export async function createContext(
   const schema = createSchemaCheck(database, log);
   const primaryLeads = createLeadStore(database);
   const overview = createOverviewStore(database);
+  resources.use(new LeadCountAggregator(overview, warnOnError(log, 'Overview aggregation failed; retrying')));
   resources.use(
-    new LeadCountAggregator(overview, (err) => log.warn({ err }, 'Overview aggregation failed; retrying')),
-  );
-  resources.use(
-    new AssigneeRemover(createAssigneeStore(database), (err) =>
-      log.warn({ err }, 'Leads of members who left were not unassigned; retrying'),
+    new AssigneeRemover(
+      createAssigneeStore(database),
+      warnOnError(log, 'Leads of members who left were not unassigned; retrying'),
     ),
   );
   const holdTimers = resources.use(
-    new HoldTimers(createHoldTimerStore(database), (err) =>
-      log.warn({ err }, 'Due leads were not approved; retrying'),
-    ),
+    new HoldTimers(createHoldTimerStore(database), warnOnError(log, 'Due leads were not approved; retrying')),
   );
   registerHoldMetrics(metrics, holdTimers);
   const recent = new RecentTenants();
@@ -227,8 +224,9 @@ export async function createContext(
   );
   const invalidations =
     broker &&
-    new Invalidations(broker, (err) =>
-      log.warn({ err }, 'A change was not broadcast; all instances see it within 10 s'),
+    new Invalidations(
+      broker,
+      warnOnError(log, 'A change was not broadcast; all instances see it within 10 s'),
     );
   const broadcast: BroadcastInvalidation = invalidations?.broadcast ?? (async () => undefined);
   const credentialStore = broadcastRevocations(createCredentialStore(database), broadcast);
@@ -248,15 +246,17 @@ export async function createContext(
     for (const cache of [credentials, campaignCodes]) cache.invalidate(change);
   });
   const credentialUse = resources.use(
-    new CredentialUse(credentialStore, (err) =>
-      log.warn({ err }, 'Last uses of credentials were not recorded; retrying'),
+    new CredentialUse(
+      credentialStore,
+      warnOnError(log, 'Last uses of credentials were not recorded; retrying'),
     ),
   );
   const requestLogStore = createRequestLogStore(database);
   const requestLog = resources.use(openRequestLog('crm', requestLogStore, metrics, log));
   resources.use(
-    new RequestLogRetention(requestLogStore, (err) =>
-      log.warn({ err }, 'Expired requests of the request log were not deleted; retrying'),
+    new RequestLogRetention(
+      requestLogStore,
+      warnOnError(log, 'Expired requests of the request log were not deleted; retrying'),
     ),
   );
   registerPoolMetrics(metrics, database.poolUsage);
@@ -272,7 +272,7 @@ export async function createContext(
   const webhookSettings = webhookSettingsOf(config);
   const deliverer = config.CRM_DELIVERIES
     ? openDeliverer(config, createDeliveryQueue(database), webhookSettings, {
-        onError: (err) => log.warn({ err }, 'Deliveries failed in the database; retrying'),
+        onError: warnOnError(log, 'Deliveries failed in the database; retrying'),
         onDisabled: (webhookId) =>
           log.warn(
             { webhookId },
@@ -292,7 +292,7 @@ export async function createContext(
         store: accountStore,
         sendMail,
         publicUrl: publicUrlOf(config),
-        onError: (err) => log.warn({ err }, 'A mail about a failing webhook was not sent; retrying'),
+        onError: warnOnError(log, 'A mail about a failing webhook was not sent; retrying'),
       }),
     );
   }
@@ -320,7 +320,7 @@ export async function createContext(
     new LeadJobRunner(
       { jobs: leadJobs, leads: currentLeads, workspaces },
       {
-        onError: (err) => log.warn({ err }, 'A job for many leads failed; retrying'),
+        onError: warnOnError(log, 'A job for many leads failed; retrying'),
       },
     ),
   );

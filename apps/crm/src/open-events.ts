@@ -11,7 +11,7 @@ import {
   publishToNats,
 } from '@leads/core/event';
 import { type Broker, EventPublisher, eventStreamName, NatsEventReader } from '@leads/core/nats';
-import type { Logger } from '@leads/http/service/log';
+import { type Logger, warnOnError } from '@leads/http/service/log';
 import type { Metrics } from '@leads/http/service/metrics';
 import type { Tracing } from '@leads/http/service/tracing';
 import type { CrmConfig } from './config.ts';
@@ -43,20 +43,22 @@ export function openEvents(
 ): EventReader {
   const { outbox, eventLog, broker, tracing } = options;
   const outboxMonitor = resources.use(
-    new OutboxMonitor(outbox, (err) => log.warn({ err }, 'The outbox check failed; retrying')),
+    new OutboxMonitor(outbox, warnOnError(log, 'The outbox check failed; retrying')),
   );
   const target =
     broker === undefined
       ? publishToLog(eventLog)
       : publishToNats(outbox, tracePublishing(createPublisher(broker, settings, log), tracing));
   const relay = resources.use(
-    new EventRelay(target, (err) => log.warn({ err }, 'Events were not published; retrying')),
+    new EventRelay(target, warnOnError(log, 'Events were not published; retrying')),
   );
   registerEventMetrics(metrics, { outboxMonitor, relay });
   if (broker !== undefined) return new NatsEventReader(broker, eventStreamName);
   resources.use(
-    new EventLogRetention(eventLog, maxAgeMsOf(settings), (err) =>
-      log.warn({ err }, 'Expired events were not deleted; retrying'),
+    new EventLogRetention(
+      eventLog,
+      maxAgeMsOf(settings),
+      warnOnError(log, 'Expired events were not deleted; retrying'),
     ),
   );
   return resources.use(new EventLogReader(eventLog));

@@ -20,7 +20,7 @@ import { SnapshotCache, SnapshotRefresher } from '@leads/core/snapshot';
 import type { RateLimits } from '@leads/http/server/rate-limit';
 import { observeBatches, registerBatchMetrics } from '@leads/http/service/batch-metrics';
 import { openBroker } from '@leads/http/service/broker';
-import type { Logger } from '@leads/http/service/log';
+import { type Logger, warnOnError } from '@leads/http/service/log';
 import { Metrics, registerCacheMetrics, registerPoolMetrics } from '@leads/http/service/metrics';
 import { openRequestLog } from '@leads/http/service/request-log';
 import { createSchemaCheck } from '@leads/http/service/schema-check';
@@ -85,8 +85,9 @@ export async function createContext(
   const schema = createSchemaCheck(database, log);
   const credentialStore = createCredentialStore(database);
   const credentialUse = resources.use(
-    new CredentialUse(credentialStore, (err) =>
-      log.warn({ err }, 'Last uses of credentials were not recorded; retrying'),
+    new CredentialUse(
+      credentialStore,
+      warnOnError(log, 'Last uses of credentials were not recorded; retrying'),
     ),
   );
   const requestLog = resources.use(openRequestLog('intake', createRequestLogStore(database), metrics, log));
@@ -94,7 +95,7 @@ export async function createContext(
   const landingPages = resources.use(
     new LandingPageRegistrar(
       campaigns,
-      (err) => log.warn({ err }, 'Landing pages were not registered; they register with their next lead'),
+      warnOnError(log, 'Landing pages were not registered; they register with their next lead'),
       { capPerKey: config.INTAKE_NEW_LANDING_PAGES_PER_DAY || undefined },
     ),
   );
@@ -104,11 +105,11 @@ export async function createContext(
     broker &&
     new NatsSnapshotStore(broker, {
       replicas,
-      onError: (err) => log.warn({ err }, 'The snapshot bucket has fewer replicas than configured'),
+      onError: warnOnError(log, 'The snapshot bucket has fewer replicas than configured'),
     });
   const snapshot =
     snapshotStore &&
-    new SnapshotCache(snapshotStore, (err) => log.warn({ err }, 'The snapshot could not be read; retrying'));
+    new SnapshotCache(snapshotStore, warnOnError(log, 'The snapshot could not be read; retrying'));
   const health = new DatabaseHealth({ timeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS });
   const stale = { database: health, snapshot };
   const credentials = new CredentialVerifier(
@@ -120,13 +121,14 @@ export async function createContext(
   const snapshotRefresher =
     snapshotStore &&
     resources.use(
-      new SnapshotRefresher(createSnapshotSource(database), snapshotStore, (err) =>
-        log.warn({ err }, 'The snapshot was not refreshed; retrying'),
+      new SnapshotRefresher(
+        createSnapshotSource(database),
+        snapshotStore,
+        warnOnError(log, 'The snapshot was not refreshed; retrying'),
       ),
     );
   const invalidations =
-    broker &&
-    new Invalidations(broker, (err) => log.warn({ err }, 'An invalidation message could not be parsed'));
+    broker && new Invalidations(broker, warnOnError(log, 'An invalidation message could not be parsed'));
   invalidations?.subscribe((change) => {
     for (const cache of [snapshot, credentials, routes]) cache?.invalidate(change);
     snapshotRefresher?.noteChange();

@@ -37,6 +37,15 @@ export function createLogger(options: {
   );
 }
 
+/**
+ * Returns a function that logs an error as a warning.
+ *
+ * @param text names the event and its effect.
+ */
+export function warnOnError(log: Logger, text: string): (error: unknown) => void {
+  return (err) => log.warn({ err }, text);
+}
+
 /** Formats each millisecond once. Formatting the time takes as long as the rest of a line. */
 function createTimestamp(): () => string {
   let madeAt = Number.NaN;

@@ -1,5 +1,5 @@
 import { RequestLog, type RequestLogStore } from '@leads/core/request-log';
-import type { Logger } from './log.ts';
+import { type Logger, warnOnError } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Opens the request log of a service, and registers its metrics. */
@@ -9,8 +9,10 @@ export function openRequestLog(
   metrics: Metrics,
   log: Logger,
 ): RequestLog {
-  const requests = new RequestLog(service, store, (err) =>
-    log.warn({ err }, 'The request log was not written; retrying unless Postgres rejected it'),
+  const requests = new RequestLog(
+    service,
+    store,
+    warnOnError(log, 'The request log was not written; retrying unless Postgres rejected it'),
   );
   metrics.counter(
     { name: 'request_log_requests_total', help: 'Requests with an API key, by their place in the log.' },
