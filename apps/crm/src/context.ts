@@ -79,6 +79,7 @@ import type { WorkspaceStore } from '@leads/core/workspace';
 import type { RateLimits } from '@leads/http/server/rate-limit';
 import { observeBatches, registerBatchMetrics } from '@leads/http/service/batch-metrics';
 import { openBroker } from '@leads/http/service/broker';
+import { databaseOptions } from '@leads/http/service/database-options';
 import { type Logger, warnOnError } from '@leads/http/service/log';
 import { Metrics, registerCacheMetrics, registerPoolMetrics } from '@leads/http/service/metrics';
 import { openRequestLog } from '@leads/http/service/request-log';
@@ -170,25 +171,15 @@ export async function createContext(
       (await openTracing(config, { name: 'leads-crm', version: packageJson.version }, log)),
   );
   const metrics = overrides.metrics ?? new Metrics({ service: 'crm', version: packageJson.version });
-  const connection = {
-    poolSize: config.DATABASE_POOL_SIZE,
-    connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
-    statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
-    preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
-  };
-  const database = resources.use(
-    overrides.database ??
-      openDatabase({ ...connection, url: config.DATABASE_URL, applicationName: 'leads-crm' }),
-  );
+  const database = resources.use(overrides.database ?? openDatabase(databaseOptions(config, 'leads-crm')));
   const reads =
     config.DATABASE_REPLICA_URL === undefined
       ? undefined
       : resources.use(
           openReplica(
             openDatabase({
-              ...connection,
+              ...databaseOptions(config, 'leads-crm-reads'),
               url: config.DATABASE_REPLICA_URL,
-              applicationName: 'leads-crm-reads',
             }),
             { primary: database, maxLagMs: config.DATABASE_REPLICA_MAX_LAG_SECONDS * 1_000 },
             log,

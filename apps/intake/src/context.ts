@@ -20,6 +20,7 @@ import { SnapshotCache, SnapshotRefresher } from '@leads/core/snapshot';
 import type { RateLimits } from '@leads/http/server/rate-limit';
 import { observeBatches, registerBatchMetrics } from '@leads/http/service/batch-metrics';
 import { openBroker } from '@leads/http/service/broker';
+import { databaseOptions } from '@leads/http/service/database-options';
 import { type Logger, warnOnError } from '@leads/http/service/log';
 import { Metrics, registerCacheMetrics, registerPoolMetrics } from '@leads/http/service/metrics';
 import { openRequestLog } from '@leads/http/service/request-log';
@@ -71,17 +72,7 @@ export async function createContext(
       (await openTracing(config, { name: 'leads-intake', version: packageJson.version }, log)),
   );
   const metrics = overrides.metrics ?? new Metrics({ service: 'intake', version: packageJson.version });
-  const database = resources.use(
-    overrides.database ??
-      openDatabase({
-        url: config.DATABASE_URL,
-        poolSize: config.DATABASE_POOL_SIZE,
-        connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
-        statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
-        preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
-        applicationName: 'leads-intake',
-      }),
-  );
+  const database = resources.use(overrides.database ?? openDatabase(databaseOptions(config, 'leads-intake')));
   const schema = createSchemaCheck(database, log);
   const credentialStore = createCredentialStore(database);
   const credentialUse = resources.use(

@@ -7,6 +7,7 @@ import { limitHeapGrowth } from '@leads/crm/heap';
 import { createServer, type Server } from '@leads/http/server/create-server';
 import { requireApiKeyAndToken } from '@leads/http/server/guards';
 import { loadConfig } from '@leads/http/service/config';
+import { databaseOptions } from '@leads/http/service/database-options';
 import { createLogger } from '@leads/http/service/log';
 import pg from 'pg';
 import { Type } from 'typebox';
@@ -26,13 +27,7 @@ const route = { permission: 'member', scope: 'leads:read' } as const;
 const references: Record<string, (app: Server) => void> = {
   /** `findMany` without a response schema: Fastify serializes its objects with JSON.stringify. */
   prisma(app) {
-    const { prisma } = openDatabase({
-      url: config.DATABASE_URL,
-      poolSize: config.DATABASE_POOL_SIZE,
-      connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
-      statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
-      applicationName: 'leads-bench',
-    });
+    const { prisma } = openDatabase(databaseOptions(config, 'leads-bench'));
     app.get(crmLeadsPath, { config: route, schema: { querystring: LeadQuery } }, (request) =>
       prisma.lead.findMany({
         where: { workspaceId: request.principal.workspaceId },
