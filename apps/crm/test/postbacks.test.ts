@@ -3,7 +3,7 @@ import { type DeliveryView, postbackPresets, type PostbackView } from '@leads/co
 import type { LeadStatus } from '@leads/core/lead';
 import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
 import { isConfidential, personalData } from '@leads/test-kit/log-check/confidential';
-import { extremeTimes, unrepresentableTimes } from '@leads/test-kit/suites/hostile-input';
+import { statusOfTime } from '@leads/test-kit/suites/hostile-input';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
 import { apiCalls, leadsApi } from './leads-api.ts';
@@ -562,17 +562,12 @@ test('a disabled postback skips; recover sends the newest missed status of each 
 
 test('a time that cannot be represented is rejected with 400 by the log and the recovery, which accept every year', async () => {
   const { id } = await createPostback();
-  for (const [times, status] of [
-    [unrepresentableTimes, 400],
-    [extremeTimes, 200],
-  ] as const) {
-    for (const time of times) {
-      for (const answer of [
-        await sendAs(owner, 'GET', `/${id}/deliveries?from=${encodeURIComponent(time)}`),
-        await sendAs(owner, 'POST', `/${id}/recover`, { since: time }),
-      ]) {
-        expect([time, answer.status, answer.text]).toEqual([time, status, answer.text]);
-      }
+  for (const [time, status] of statusOfTime) {
+    for (const answer of [
+      await sendAs(owner, 'GET', `/${id}/deliveries?from=${encodeURIComponent(time)}`),
+      await sendAs(owner, 'POST', `/${id}/recover`, { since: time }),
+    ]) {
+      expect([time, answer.status, answer.text]).toEqual([time, status, answer.text]);
     }
   }
 });

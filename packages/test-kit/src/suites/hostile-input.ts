@@ -61,6 +61,12 @@ export const unrepresentableTimes = ['2016-12-31T23:59:60Z', '2026-01-31T09:30:0
 /** Times of the years 0 and 10000 in UTC, which Postgres cannot read as `Date` writes them. */
 export const extremeTimes = ['0000-01-01T00:00:00Z', '9999-12-31T23:59:59-01:00'] as const;
 
+/** These times, each with the status of a route that accepts every year. */
+export const statusOfTime = new Map<string, number>([
+  ...unrepresentableTimes.map((time) => [time, 400] as const),
+  ...extremeTimes.map((time) => [time, 200] as const),
+]);
+
 export const anyText = fc.oneof({ arbitrary: storableText, weight: 4 }, unstorableText);
 
 export const goodEmail: fc.Arbitrary<string> = fc
