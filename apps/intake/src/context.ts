@@ -135,6 +135,7 @@ export async function createContext(
           replicas,
           leads: leadStore,
           quarantine: createLeadQuarantine(database),
+          findOnlyWorkspace: async () => snapshot?.findOnlyWorkspace(),
           // Without it, each cache would have to wait for its own timeout.
           onUnavailable: () => stale.database.markUnavailable(),
         },

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createLeadQuarantine, openDatabase } from '@leads/core/db';
 import { migrate } from '@leads/core/db-admin/migrate';
 import { replayQuarantined } from '@leads/core/lead';
+import { Broker, NatsSnapshotStore } from '@leads/core/nats';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
 import { type LocalPostgres, startPostgres } from '@leads/local-stack/processes/postgres';
@@ -112,6 +113,7 @@ async function startStack(settings: Record<string, string> = {}, proxied = (url:
     };
   }
   return {
+    natsUrl: url,
     fixture,
     service,
     submit,
@@ -389,10 +391,30 @@ test('a broker that is killed while the buffer is drained loses no lead', async 
   await stack.expectStored(answers);
 });
 
-test('one workspace fills half of the buffer, and a full buffer rejects leads of all workspaces and loses none', async () => {
+/** A lead of 7 kB. A buffer of 1 MB has room for more than 130 of them. */
+const large = Object.fromEntries(Array.from({ length: 7 }, (_, n) => [`field-${n}`, 'x'.repeat(1_000)]));
+
+test('the only workspace fills more than half of the buffer', async () => {
+  await using stack = await startStack({ INTAKE_BUFFER_MEGABYTES: '1' });
+  await using broker = new Broker({ url: stack.natsUrl, name: 'test' });
+  await broker.connected(5_000);
+  const snapshots = new NatsSnapshotStore(broker, { replicas: 1, onError: () => undefined });
+  await expect.poll(async () => (await snapshots.find())?.at).toBeDefined();
+  await killPostgres();
+  const answers = [];
+  for (let n = 0; n < 13; n++) {
+    answers.push(
+      ...(await Promise.all(Array.from({ length: 10 }, (_, m) => stack.submit(`lead-${n}-${m}`, large)))),
+    );
+  }
+  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  await restartPostgres();
+  await stack.expectStored(answers);
+});
+
+test('one of several workspaces fills half of the buffer, and a full buffer rejects leads of all workspaces and loses none', async () => {
   await using stack = await startStack({ INTAKE_BUFFER_MEGABYTES: '1' });
   const { fixture, submit, metric } = stack;
-  const large = Object.fromEntries(Array.from({ length: 7 }, (_, n) => [`field-${n}`, 'x'.repeat(1_000)]));
   const headers: Record<string, string>[] = [];
   for (let n = 0; n < 6; n++) {
     const { owner } = await fixture.createWorkspace();
@@ -411,7 +433,7 @@ test('one workspace fills half of the buffer, and a full buffer rejects leads of
     return more.filter(({ status }) => status === 200).length;
   };
   const first = await fill(headers[0]);
-  // The buffer has room for more than 130 of these leads. Leads are counted when they are stored, so more than half fit.
+  // Leads are counted when they are stored, so more than half fit.
   expect(first).toBeLessThan(110);
   expect(await stack.readiness()).toEqual({ status: 200, checks: { database: 'down', buffer: 'up' } });
   expect(await fill(headers[1])).toBeGreaterThan(0);

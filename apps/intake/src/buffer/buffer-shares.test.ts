@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { BufferShares } from './buffer-shares.ts';
 
-function setUp(readRoom: () => Promise<number>) {
-  const shares = new BufferShares(readRoom);
+function setUp(readRoom: () => Promise<number>, onlyWorkspaceId?: string) {
+  const shares = new BufferShares(readRoom, async () => onlyWorkspaceId);
   return {
     shares,
     /** Adds leads of 100 bytes while there is room. Returns the number of added leads. */
@@ -18,6 +18,21 @@ test('one workspace gets at most half of the room, and leaves room for others', 
   const { shares, fill } = setUp(async () => 10_000);
   await shares.refresh();
   expect([fill('a'), fill('b'), fill('c'), fill('a')]).toEqual([50, 25, 13, 0]);
+});
+
+test('the only workspace gets the whole room, until another one has buffered a lead', async () => {
+  const { shares, fill } = setUp(async () => 10_000, 'a');
+  await shares.refresh();
+  for (let count = 0; count < 60; count++) shares.add('a', 100);
+  expect(shares.hasRoom('a')).toBe(true);
+  expect(fill('b')).toBe(20);
+  expect(shares.hasRoom('a')).toBe(false);
+});
+
+test('a workspace whose key is newer than the read gets at most half of the room', async () => {
+  const { shares, fill } = setUp(async () => 10_000, 'a');
+  await shares.refresh();
+  expect(fill('b')).toBe(50);
 });
 
 test('a workspace has its share of the room again after an outage', async () => {

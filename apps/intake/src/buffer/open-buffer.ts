@@ -31,13 +31,15 @@ export function openBuffer(
     readonly replicas: number;
     readonly leads: Pick<LeadStore, 'insert'>;
     readonly quarantine: LeadQuarantine;
+    /** Returns the id of the workspace that has all API keys of the deployment, if there is one. */
+    readonly findOnlyWorkspace: () => Promise<string | undefined>;
     /** Called when Postgres becomes unavailable. */
     readonly onUnavailable: () => void;
   },
   metrics: Metrics,
   log: Logger,
 ): OpenBuffer {
-  const { broker, maxBytes, replicas, leads, quarantine, onUnavailable } = options;
+  const { broker, maxBytes, replicas, leads, quarantine, findOnlyWorkspace, onUnavailable } = options;
   const buffer = new LeadBuffer(
     broker,
     { name: bufferStreamName, maxBytes, replicas },
@@ -48,7 +50,7 @@ export function openBuffer(
         ),
     },
   );
-  const shares = new BufferShares(async () => (await buffer.waiting()).room);
+  const shares = new BufferShares(async () => (await buffer.waiting()).room, findOnlyWorkspace);
   const breaker = new CircuitBreaker((isOpen, err) => {
     if (!isOpen) {
       shares.clear();

@@ -107,6 +107,13 @@ test('routes leads as the store does', async () => {
   expect((await cache.findRoute(newId(), undefined, undefined))?.found).toBeUndefined();
 });
 
+test('names the workspace that has all keys', async () => {
+  expect(await cache.findOnlyWorkspace()).toBe(workspaceId);
+  vi.advanceTimersByTime(minute);
+  snapshot?.keys.push(keyOf('of another', { workspaceId: otherWorkspaceId }));
+  expect(await cache.findOnlyWorkspace()).toBeUndefined();
+});
+
 test('does not answer for a page that may not have fitted into the snapshot', async () => {
   const pages = Array.from({ length: snapshotBounds.landingPages }, (_, n) => ({
     workspaceId,

@@ -53,6 +53,11 @@ export class SnapshotCache {
     return snapshot && found && { found, asOf: snapshot.asOf };
   }
 
+  /** Returns the id of the workspace that has all API keys, if there is one and it is known. */
+  async findOnlyWorkspace(): Promise<string | undefined> {
+    return (await this.#snapshot())?.onlyWorkspaceId;
+  }
+
   /** Records a change, so that answers of older snapshots are not served. */
   invalidate(change: Invalidation): void {
     if (change.kind === 'api_key') this.#changes.set(change.id, Date.now());
@@ -83,6 +88,7 @@ export class SnapshotCache {
 class Snapshot {
   readonly asOf: number;
   readonly keys: ReadonlyMap<string, KnownApiKey>;
+  readonly onlyWorkspaceId: string | undefined;
   readonly #campaigns: ReadonlyMap<string, IntakeSnapshot['campaigns'][number]>;
   readonly #defaults: ReadonlyMap<string, string>;
   readonly #landingPages: ReadonlyMap<string, string>;
@@ -98,6 +104,8 @@ class Snapshot {
         { ...key, ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt) }) },
       ]),
     );
+    const workspaceIds = new Set(keys.map(({ workspaceId }) => workspaceId));
+    this.onlyWorkspaceId = workspaceIds.size === 1 ? keys[0]?.workspaceId : undefined;
     this.#campaigns = new Map(campaigns.map((campaign) => [campaign.id, campaign]));
     this.#defaults = new Map(
       campaigns.filter(({ isDefault }) => isDefault).map(({ id, workspaceId }) => [workspaceId, id]),
