@@ -7,7 +7,8 @@ export interface HttpAnswer {
 }
 
 const broken: HttpAnswer = { status: 'broken', body: () => '' };
-const answerTimeoutMs = 30_000;
+/** How long a request waits for more of its answer, in milliseconds. After it, the answer is `broken`. */
+export const answerTimeoutMs = 30_000;
 
 /**
  * A keep-alive HTTP/1.1 connection to 127.0.0.1 with one request at a time. It reconnects after it was

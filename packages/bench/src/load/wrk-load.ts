@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { temporaryDirectory } from '../stack/temporary-directory.ts';
+import { answerTimeoutMs } from './http-connection.ts';
 import type { LoadFigures, LoadOptions, LoadProcess } from './load-process.ts';
 import { createRequests } from './requests.ts';
 
@@ -69,6 +70,8 @@ export function startWrkLoad(): Pick<LoadProcess, 'send'> {
       writeFileSync(requests, Array.from({ length: count }, () => next().bytes).join('\0'));
       writeFileSync(scriptFile, script(requests));
       const args = ['--threads', '1', '--connections', String(connections), '--duration', `${seconds}s`];
+      // wrk counts an answer after 2 s as an error by default.
+      args.push('--timeout', `${answerTimeoutMs / 1000}s`);
       const url = `http://127.0.0.1:${port}`;
       const { stdout } = await promisify(execFile)('wrk', [...args, '--script', scriptFile, url]);
       await sleep(lastRequestsMs);
