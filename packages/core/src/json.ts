@@ -5,18 +5,12 @@ const tokens = /\\.|"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /**
  * An integer of a JSON text beyond 2^53. A JavaScript number would have other digits. Its JSON is the text of its digits.
- * It is an object, so that a schema of a string or a number rejects it.
+ * It is a function, because a schema of any JSON type rejects a function.
  */
-export class LargeInteger {
-  readonly #digits: string;
+type LargeInteger = () => string;
 
-  constructor(digits: string) {
-    this.#digits = digits;
-  }
-
-  toJSON(): string {
-    return this.#digits;
-  }
+function largeInteger(digits: string): LargeInteger {
+  return Object.assign(() => digits, { toJSON: () => digits });
 }
 
 /**
@@ -52,7 +46,7 @@ function restoreLargeIntegers(value: unknown, quoted: unknown): void {
     for (const [name, member] of Object.entries(at.value)) {
       const other: unknown = Reflect.get(at.quoted as object, name);
       if (typeof member === 'number' && typeof other === 'string') {
-        Reflect.set(at.value, name, new LargeInteger(other));
+        Reflect.set(at.value, name, largeInteger(other));
       } else {
         stack.push({ value: member, quoted: other });
       }

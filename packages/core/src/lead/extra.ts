@@ -1,11 +1,9 @@
-import { LargeInteger } from '../json.ts';
-
 /** The bounds of `extra`: keys, bytes of its JSON text in UTF-8, and levels of nesting in a value. */
 export const extraBounds = { keys: 32, bytes: 8 * 1024, depth: 32 } as const;
 
 /**
  * Keeps the fields of a body that its schema does not name, in the order sent. A field beyond {@link extraBounds} is
- * dropped and never causes a rejection of the lead. A {@link LargeInteger} is kept as a text.
+ * dropped and never causes a rejection of the lead. An integer beyond 2^53 is kept as a text of its digits.
  *
  * @returns the JSON text of the kept fields (`undefined` if there are none), and the number of dropped keys.
  */
@@ -41,6 +39,6 @@ export function keepExtra(
  * hostile body.
  */
 function isShallow(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null || value instanceof LargeInteger) return true;
+  if (typeof value !== 'object' || value === null) return true;
   return depth > 0 && Object.values(value).every((item) => isShallow(item, depth - 1));
 }

@@ -33,11 +33,11 @@ describe('spec 7: parseJsonBody', () => {
   });
 });
 
-test('parseJsonBody keeps the digits of an integer beyond 2^53, which is no number and no string', () => {
+test('parseJsonBody keeps the digits of an integer beyond 2^53, which has no JSON type', () => {
   const text =
     '{"a":12345678901234567890,"__proto__":[-9007199254740992, {"b":[[9007199254740993]]}],"c":9007199254740991,"d":1e21,"e":1234567890123456.5,"f":"\\":12345678901234567890,\\\\","g:[12345678901234567890":0}';
   const body = parseJsonBody(Buffer.from(text)) as Record<string, unknown>;
-  expect(['number', 'string']).not.toContain(typeof body['a']);
+  expect(typeof body['a']).toBe('function');
   expect(JSON.stringify(body)).toBe(
     '{"a":"12345678901234567890","__proto__":["-9007199254740992",{"b":[["9007199254740993"]]}],"c":9007199254740991,"d":1e+21,"e":1234567890123456.5,"f":"\\":12345678901234567890,\\\\","g:[12345678901234567890":0}',
   );

@@ -307,6 +307,19 @@ export async function describeProblems({ service, fixture }: { service: RunningS
         expect(named).toEqual(new Set(faulty.map(([name]) => `#/${name}`)));
       });
 
+      test('points to each field that is an integer beyond 2^53 and must not be a number', async () => {
+        const names = fields.filter(([, field]) => !ajv.validate(field, 2 ** 64)).map(([name]) => name);
+        const text = JSON.stringify({
+          ...example,
+          ...Object.fromEntries(names.map((name) => [name, secret])),
+        });
+        const body = text.replaceAll(`"${secret}"`, '12345678901234567890');
+        const { errors = [] } = await expectProblem({ method, path, headers: json, body }, 400);
+        expect(new Set(errors.map(({ pointer }) => pointer))).toEqual(
+          new Set(names.map((name) => `#/${name}`)),
+        );
+      });
+
       if (schema.additionalProperties === false) {
         test('points to an unknown field', async () => {
           expect((await send({ ...example, 'a/b~é %#"': secret })).errors).toEqual([
