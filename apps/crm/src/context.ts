@@ -2,7 +2,12 @@ import type { Accounts, AccountStore, PasswordHash } from '@leads/core/account';
 import { type AuditStore, createRecordAction, type RecordAction } from '@leads/core/audit';
 import { LeadBatcher } from '@leads/core/background/lead-batcher';
 import { batchLeadChanges } from '@leads/core/background/lead-change-batcher';
-import { broadcastRouteChanges, CampaignCodes, type CampaignStore } from '@leads/core/campaign';
+import {
+  broadcastRouteChanges,
+  CampaignCodes,
+  type CampaignStore,
+  type IntegrationPageStore,
+} from '@leads/core/campaign';
 import {
   type AccessTokenCodec,
   broadcastRevocations,
@@ -22,6 +27,7 @@ import {
   createEventLog,
   createEventOutbox,
   createHoldTimerStore,
+  createIntegrationPageStore,
   createLeadNoteStore,
   createLeadJobStore,
   createLeadStore,
@@ -114,6 +120,7 @@ export interface CrmContext extends AsyncDisposable {
   readonly credentialUse: CredentialUse;
   readonly events: EventReader;
   readonly exportReads: ExportReads;
+  readonly integrationPages: IntegrationPageStore;
   readonly leads: LeadStore;
   /** The same leads without the replica, for work that changes the leads that it finds. */
   readonly currentLeads: LeadStore;
@@ -353,6 +360,7 @@ export async function createContext(
     credentialUse,
     events,
     exportReads: fairExportReads({ auditStore, payments }, costlyReads),
+    integrationPages: createIntegrationPageStore(database),
     requestLog,
     requestLogStore,
     leads,

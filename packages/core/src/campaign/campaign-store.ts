@@ -80,16 +80,6 @@ export interface IntakeRoute {
   readonly landingPageKnown: boolean;
 }
 
-/** The content of a campaign's integration page, readable by anyone with its link. */
-export interface IntegrationPage {
-  readonly workspace: string;
-  readonly campaignCode: string;
-  readonly campaign: string;
-  readonly status: CampaignStatus;
-  /** The names of at most 100 landing pages that are mapped to the campaign. */
-  readonly landingPages: readonly string[];
-}
-
 /** Campaigns and the landing pages mapped to them. */
 export interface CampaignStore {
   findByCode(workspaceId: string, code: string): Promise<Campaign | undefined>;
@@ -140,17 +130,6 @@ export interface CampaignStore {
 
   /** Lists the campaigns of a workspace, optionally of one status, oldest first. */
   list(workspaceId: string, status?: CampaignStatus): Promise<Campaign[]>;
-
-  /** Returns `undefined` if the workspace has no such campaign, and no token if the campaign has no integration page. */
-  findIntegrationToken(
-    workspaceId: string,
-    id: string,
-  ): Promise<{ readonly token?: string | undefined } | undefined>;
-
-  /** Sets or removes the token. Returns whether the workspace has such a campaign. */
-  setIntegrationToken(workspaceId: string, id: string, token: string | undefined): Promise<boolean>;
-
-  findIntegrationPage(token: string): Promise<IntegrationPage | undefined>;
 
   findLandingPage(workspaceId: string, page: LandingPageRef): Promise<LandingPage | undefined>;
 

@@ -23,7 +23,6 @@ export type {
   CampaignStore,
   CampaignUpdate,
   IntakeRoute,
-  IntegrationPage,
   LandingPage,
   LandingPageState,
 } from './campaign-store.ts';
@@ -36,6 +35,7 @@ export {
   removeIntegrationToken,
   renewIntegrationToken,
 } from './integration-page.ts';
+export type { IntegrationPageStore } from './integration-page-store.ts';
 export { findCampaignToMap } from './landing-page.ts';
 export { LandingPageRegistrar } from './landing-page-registrar.ts';
 export { listCampaigns } from './list-campaigns.ts';

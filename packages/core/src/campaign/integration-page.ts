@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
-import type { CampaignStore, IntegrationPage } from './campaign-store.ts';
+import type { IntegrationPage, IntegrationPageStore } from './integration-page-store.ts';
 
 /** The token at the end of an integration page's address: 32 random bytes in base64url. */
 const tokenShape = /^[\w-]{43}$/;
@@ -14,11 +14,11 @@ type Member = Pick<Principal, 'workspaceId'>;
  * @throws LeadsError `not_found`.
  */
 export async function getIntegrationToken(
-  campaigns: Pick<CampaignStore, 'findIntegrationToken'>,
+  pages: IntegrationPageStore,
   { workspaceId }: Member,
   id: string,
 ): Promise<string | undefined> {
-  const found = await campaigns.findIntegrationToken(workspaceId, id);
+  const found = await pages.findToken(workspaceId, id);
   if (found === undefined) throw new LeadsError('not_found');
   return found.token;
 }
@@ -29,30 +29,30 @@ export async function getIntegrationToken(
  * @throws LeadsError `not_found`.
  */
 export async function renewIntegrationToken(
-  campaigns: Pick<CampaignStore, 'setIntegrationToken'>,
+  pages: IntegrationPageStore,
   { workspaceId }: Member,
   id: string,
 ): Promise<string> {
   const token = randomBytes(32).toString('base64url');
-  if (!(await campaigns.setIntegrationToken(workspaceId, id, token))) throw new LeadsError('not_found');
+  if (!(await pages.setToken(workspaceId, id, token))) throw new LeadsError('not_found');
   return token;
 }
 
 /** Removes a campaign's integration page. @throws LeadsError `not_found`. */
 export async function removeIntegrationToken(
-  campaigns: Pick<CampaignStore, 'setIntegrationToken'>,
+  pages: IntegrationPageStore,
   { workspaceId }: Member,
   id: string,
 ): Promise<void> {
-  if (!(await campaigns.setIntegrationToken(workspaceId, id, undefined))) throw new LeadsError('not_found');
+  if (!(await pages.setToken(workspaceId, id, undefined))) throw new LeadsError('not_found');
 }
 
 /** Returns the content of an integration page. @throws LeadsError `not_found`. */
 export async function getIntegrationPage(
-  campaigns: Pick<CampaignStore, 'findIntegrationPage'>,
+  pages: IntegrationPageStore,
   token: string,
 ): Promise<IntegrationPage> {
-  const page = tokenShape.test(token) ? await campaigns.findIntegrationPage(token) : undefined;
+  const page = tokenShape.test(token) ? await pages.findPage(token) : undefined;
   if (page === undefined) throw new LeadsError('not_found');
   return page;
 }

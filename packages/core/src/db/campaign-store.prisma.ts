@@ -1,7 +1,7 @@
 import type { Campaign, CampaignStore, LandingPage, LandingPageState } from '../campaign/campaign-store.ts';
 import { LeadsError } from '../errors.ts';
 import { caps, requireRoom } from '../limits/caps.ts';
-import { newId, uuidPattern } from '../uuid.ts';
+import { newId } from '../uuid.ts';
 import type { Database, Transaction } from './client.ts';
 import { isUniqueViolation } from './database-error.ts';
 import { Prisma } from './generated/client.ts';
@@ -10,8 +10,8 @@ import { rowsOfNewPages } from './new-landing-pages.ts';
 import { withoutNulls } from './without-nulls.ts';
 
 /**
- * Omits the token, which is a secret: it gives access to the integration page. Only that page's methods read it. The turn
- * of the assignees is a detail of the trigger that assigns new leads.
+ * Omits the token, which is a secret: it gives access to the integration page. Only the store of integration pages reads
+ * it. The turn of the assignees is a detail of the trigger that assigns new leads.
  */
 const omitted = { integrationToken: true, assigneeTurn: true } as const;
 
@@ -188,43 +188,6 @@ export function createCampaignStore({ prisma, select, transaction }: Database): 
         }),
       );
       return campaigns.map(toCampaign);
-    },
-
-    async findIntegrationToken(workspaceId, id) {
-      if (!uuidPattern.test(id)) return undefined;
-      const found = await ofWorkspace(workspaceId, (tx) =>
-        tx.campaign.findFirst({ where: { workspaceId, id }, select: { integrationToken: true } }),
-      );
-      return found === null ? undefined : { token: found.integrationToken ?? undefined };
-    },
-
-    async setIntegrationToken(workspaceId, id, token) {
-      if (!uuidPattern.test(id)) return false;
-      const { count } = await ofWorkspace(workspaceId, (tx) =>
-        tx.campaign.updateMany({ where: { workspaceId, id }, data: { integrationToken: token ?? null } }),
-      );
-      return count > 0;
-    },
-
-    async findIntegrationPage(token) {
-      const found = await prisma.campaign.findUnique({
-        where: { integrationToken: token },
-        select: {
-          code: true,
-          name: true,
-          status: true,
-          workspace: { select: { name: true } },
-          landingPages: { select: { name: true }, orderBy: { name: 'asc' }, take: 100 },
-        },
-      });
-      if (found === null) return undefined;
-      return {
-        workspace: found.workspace.name,
-        campaignCode: found.code,
-        campaign: found.name,
-        status: found.status,
-        landingPages: found.landingPages.map(({ name }) => name),
-      };
     },
 
     async findLandingPage(workspaceId, page) {

@@ -13,6 +13,7 @@ export { createErasableLeads, createErasableQuarantine, createErasureTable } fro
 export { createEventLog } from './event-log.prisma.ts';
 export { createEventOutbox } from './event-outbox.prisma.ts';
 export { createHoldTimerStore } from './hold-timer-store.prisma.ts';
+export { createIntegrationPageStore } from './integration-page-store.prisma.ts';
 export { createLeadNoteStore } from './lead-note-store.prisma.ts';
 export { createLeadQuarantine } from './lead-quarantine.prisma.ts';
 export { createLeadJobStore } from './lead-job-store.prisma.ts';

@@ -10,7 +10,11 @@ import { apiAddresses } from '../../../public-url.ts';
  * Registers the route that returns the integration page of a campaign: the data that a publisher needs to send leads.
  * The token in the link is the only credential.
  */
-export function getIntegrationPageRoute(app: Server, { campaigns }: CrmContext, config: CrmConfig): void {
+export function getIntegrationPageRoute(
+  app: Server,
+  { integrationPages }: CrmContext,
+  config: CrmConfig,
+): void {
   const addresses = apiAddresses(config);
   app.get(
     '/integration/:token',
@@ -25,7 +29,7 @@ export function getIntegrationPageRoute(app: Server, { campaigns }: CrmContext, 
       },
     },
     async ({ params }) => {
-      const { landingPages, ...page } = await getIntegrationPage(campaigns, params.token);
+      const { landingPages, ...page } = await getIntegrationPage(integrationPages, params.token);
       return { ...page, landingPages: [...landingPages], addresses };
     },
   );

@@ -15,7 +15,7 @@ import { idPath } from '../../id-path.ts';
 /** Registers the routes that return, create, renew and remove the link of a campaign's integration page. */
 export function integrationLinkRoutes(
   app: Server,
-  { campaigns, recordAction }: CrmContext,
+  { integrationPages, recordAction }: CrmContext,
   config: CrmConfig,
 ): void {
   const path = '/campaigns/:id/integration-link';
@@ -30,11 +30,11 @@ export function integrationLinkRoutes(
     token === undefined ? {} : { link: `${publicUrlOf(config)}/integration/${token}` };
 
   app.get(path, route, async ({ principal, params }) =>
-    linkOf(await getIntegrationToken(campaigns, principal, params.id)),
+    linkOf(await getIntegrationToken(integrationPages, principal, params.id)),
   );
   app.post(path, route, async (request) => {
     const { principal, params } = request;
-    const link = linkOf(await renewIntegrationToken(campaigns, principal, params.id));
+    const link = linkOf(await renewIntegrationToken(integrationPages, principal, params.id));
     await recordAction(auditOrigin(request), {
       action: 'integration_link.created',
       scope: principal,
@@ -44,7 +44,7 @@ export function integrationLinkRoutes(
   });
   app.delete(path, route, async (request) => {
     const { principal, params } = request;
-    await removeIntegrationToken(campaigns, principal, params.id);
+    await removeIntegrationToken(integrationPages, principal, params.id);
     await recordAction(auditOrigin(request), {
       action: 'integration_link.removed',
       scope: principal,
