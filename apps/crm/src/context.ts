@@ -7,6 +7,7 @@ import {
   CampaignCodes,
   type CampaignStore,
   type IntegrationPageStore,
+  type LandingPageStore,
 } from '@leads/core/campaign';
 import {
   type AccessTokenCodec,
@@ -28,6 +29,7 @@ import {
   createEventOutbox,
   createHoldTimerStore,
   createIntegrationPageStore,
+  createLandingPageStore,
   createLeadNoteStore,
   createLeadJobStore,
   createLeadStore,
@@ -121,6 +123,7 @@ export interface CrmContext extends AsyncDisposable {
   readonly events: EventReader;
   readonly exportReads: ExportReads;
   readonly integrationPages: IntegrationPageStore;
+  readonly landingPages: LandingPageStore;
   readonly leads: LeadStore;
   /** The same leads without the replica, for work that changes the leads that it finds. */
   readonly currentLeads: LeadStore;
@@ -353,7 +356,10 @@ export async function createContext(
     ),
     accountStore,
     auditStore,
-    campaigns: broadcastRouteChanges(campaignStore, broadcastRoutes),
+    ...broadcastRouteChanges(
+      { campaigns: campaignStore, landingPages: createLandingPageStore(database) },
+      broadcastRoutes,
+    ),
     campaignCodes,
     credentials,
     credentialStore,

@@ -183,12 +183,11 @@ describe('the audit log', () => {
 
   test('records landing pages by API key', async () => {
     const { owner, id: workspaceId } = await fixture.createWorkspace();
-    await fixture.campaigns.addLandingPages(
+    await fixture.landingPages.add(
       ['first', 'junk'].map((name) => ({ workspaceId, name, apiKeyId: workspaceId })),
       1,
     );
-    const idOf = async (name: string) =>
-      (await fixture.campaigns.findLandingPage(workspaceId, { name }))?.id ?? '';
+    const idOf = async (name: string) => (await fixture.landingPages.find(workspaceId, { name }))?.id ?? '';
     const junk = await idOf('junk');
     const send = async (method: string, path: string, body: object) => {
       const answer = await service.send({
@@ -218,7 +217,7 @@ describe('the audit log', () => {
 
   test('records users, campaigns and landing pages of the command line', async () => {
     const { owner, slug, id: workspaceId } = await fixture.createWorkspace();
-    await fixture.campaigns.addLandingPages(
+    await fixture.landingPages.add(
       ['first', 'junk'].map((name) => ({ workspaceId, name, apiKeyId: workspaceId })),
       1,
     );

@@ -109,7 +109,7 @@ test('a workspace has 20,000 landing pages at most, its leads from further pages
     `gen_random_uuid(), '${id}', 'page-' || number, now()`,
     19_999,
   );
-  await fixture.campaigns.addLandingPages([
+  await fixture.landingPages.add([
     { workspaceId: id, name: 'last' },
     { workspaceId: id, name: 'beyond' },
   ]);
@@ -121,7 +121,7 @@ test('a workspace has 20,000 landing pages at most, its leads from further pages
     typeOf(await service.send({ method: 'POST', path, headers: { ...owner.headers, ...asProblem }, body }));
   const register = () => send('/api/v1/landing-pages', { name: 'by hand' });
   expect(await register()).toEqual(refused);
-  const last = await fixture.campaigns.findLandingPage(id, { name: 'last' });
+  const last = await fixture.landingPages.find(id, { name: 'last' });
   expect(await send(`/api/v1/landing-pages/${last?.id}/dismissal`, { dismissed: true })).toEqual([
     200,
     undefined,

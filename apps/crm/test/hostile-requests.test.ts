@@ -10,7 +10,7 @@ const { owner } = workspace;
 const lead = workspace.lead(owner);
 await fixture.leads.insert([lead]);
 await workspace.mapLandingPage('spring', workspace.demoCampaignId);
-const landingPage = await fixture.campaigns.findLandingPage(workspace.id, { name: 'spring' });
+const landingPage = await fixture.landingPages.find(workspace.id, { name: 'spring' });
 
 describeHostileRequests({
   service,

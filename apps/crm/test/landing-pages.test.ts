@@ -59,11 +59,11 @@ async function accepted(answer: Awaited<ReturnType<typeof post>>): Promise<Landi
 
 /** Registers landing pages as the intake does. */
 const register = (workspace: TestWorkspace, names: readonly string[]) =>
-  fixture.campaigns.addLandingPages(names.map((name) => ({ workspaceId: workspace.id, name })));
+  fixture.landingPages.add(names.map((name) => ({ workspaceId: workspace.id, name })));
 
 /** Returns the id of the campaign to which the intake routes leads of the landing page. */
 async function routeOf({ id }: TestWorkspace, name: string): Promise<string> {
-  return (await fixture.campaigns.routeIntakeLead(id, name, undefined)).campaignId;
+  return (await fixture.intakeRouting.findRoute(id, name, undefined)).campaignId;
 }
 
 describe('POST /api/v1/landing-pages', () => {
@@ -130,7 +130,7 @@ describe('landing pages beyond the cap of an API key', () => {
   const registerCapped = async (workspace: TestWorkspace, names: readonly string[]) => {
     const apiKeyId = randomUUID();
     const pages = names.map((name) => ({ workspaceId: workspace.id, name, apiKeyId }));
-    await fixture.campaigns.addLandingPages(pages, 1);
+    await fixture.landingPages.add(pages, 1);
   };
 
   test('are listed only with pending=true, and mapping or registering them approves them', async () => {
@@ -168,7 +168,7 @@ describe('landing pages beyond the cap of an API key', () => {
     const names = ['first', ...Array.from({ length: 500 }, (_, n) => `junk-${String(n).padStart(3, '0')}`)];
     await registerCapped(workspace, names);
     const idOf = async (name: string) => {
-      const found = await fixture.campaigns.findLandingPage(workspace.id, { name });
+      const found = await fixture.landingPages.find(workspace.id, { name });
       return found?.id ?? '';
     };
     const dismissByName = async (member: TestMember, name: string, dismissed: unknown) =>
@@ -551,9 +551,7 @@ test('managers may change landing pages; publishers may only list those of their
     publisher.userId,
   ]);
   await register(workspace, ['a-theirs', 'mine']);
-  await fixture.campaigns.addLandingPages([
-    { workspaceId: workspace.id, name: 'of-my-key', apiKeyId: key?.id ?? '' },
-  ]);
+  await fixture.landingPages.add([{ workspaceId: workspace.id, name: 'of-my-key', apiKeyId: key?.id ?? '' }]);
   await fixture.leads.insert([
     workspace.lead(publisher, { lpName: 'mine' }),
     workspace.lead(workspace.owner, { lpName: 'a-theirs' }),

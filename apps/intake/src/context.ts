@@ -3,8 +3,9 @@ import { CampaignRouter, LandingPageRegistrar } from '@leads/core/campaign';
 import { CredentialUse, CredentialVerifier } from '@leads/core/credential';
 import { DatabaseHealth } from '@leads/core/database-health';
 import {
-  createCampaignStore,
   createCredentialStore,
+  createIntakeRouting,
+  createLandingPageStore,
   createLeadQuarantine,
   createLeadStore,
   createRequestLogStore,
@@ -82,10 +83,9 @@ export async function createContext(
     ),
   );
   const requestLog = resources.use(openRequestLog('intake', createRequestLogStore(database), metrics, log));
-  const campaigns = createCampaignStore(database);
   const landingPages = resources.use(
     new LandingPageRegistrar(
-      campaigns,
+      createLandingPageStore(database),
       warnOnError(log, 'Landing pages were not registered; they register with their next lead'),
       { capPerKey: config.INTAKE_NEW_LANDING_PAGES_PER_DAY || undefined },
     ),
@@ -108,7 +108,7 @@ export async function createContext(
     stale,
     createRateLimit(config.UNKNOWN_KEYS_PER_MINUTE),
   );
-  const routes = new CampaignRouter(campaigns, landingPages, stale);
+  const routes = new CampaignRouter(createIntakeRouting(database), landingPages, stale);
   const snapshotRefresher =
     snapshotStore &&
     resources.use(

@@ -1,4 +1,10 @@
-import { createCampaignStore, createLeadStore, createWorkspaceStore, openDatabase } from '@leads/core/db';
+import {
+  createCampaignStore,
+  createLandingPageStore,
+  createLeadStore,
+  createWorkspaceStore,
+  openDatabase,
+} from '@leads/core/db';
 import type { LeadStatus, LeadToInsert, StoredLead } from '@leads/core/lead';
 
 const days = 30;
@@ -92,6 +98,7 @@ export async function addDemoLeads(databaseUrl: string, slug: string, now: Date)
     applicationName: 'leads-demo',
   });
   const campaignStore = createCampaignStore(database);
+  const landingPageStore = createLandingPageStore(database);
   const workspaceStore = createWorkspaceStore(database);
   const workspace = await workspaceStore.findWorkspace(slug);
   if (workspace === undefined) throw new Error(`Workspace ${slug} does not exist`);
@@ -108,9 +115,9 @@ export async function addDemoLeads(databaseUrl: string, slug: string, now: Date)
   }
   // The campaign for leads of unmapped landing pages.
   ids.set(undefined, existingCampaigns.find(({ isDefault }) => isDefault)?.id ?? ids.get('DEMO') ?? '');
-  await campaignStore.addLandingPages(landingPages.map(({ name }) => ({ workspaceId: workspace.id, name })));
+  await landingPageStore.add(landingPages.map(({ name }) => ({ workspaceId: workspace.id, name })));
   for (const { name, campaign } of landingPages) {
-    if (campaign !== undefined) await campaignStore.mapLandingPage(workspace.id, { name }, ids.get(campaign));
+    if (campaign !== undefined) await landingPageStore.map(workspace.id, { name }, ids.get(campaign));
   }
 
   const leads = demoLeads(now).map(

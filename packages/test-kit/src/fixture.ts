@@ -1,6 +1,6 @@
 import { randomUUID, scryptSync } from 'node:crypto';
 import { type Accounts, createAccounts } from '@leads/core/account';
-import type { CampaignStatus, CampaignStore } from '@leads/core/campaign';
+import type { CampaignStatus, CampaignStore, IntakeRouting, LandingPageStore } from '@leads/core/campaign';
 import {
   type AccessTokenCodec,
   type ApiKeyScope,
@@ -13,6 +13,8 @@ import {
   createAccountStore,
   createCampaignStore,
   createCredentialStore,
+  createIntakeRouting,
+  createLandingPageStore,
   createLeadStore,
   createWorkspaceStore,
   openDatabase,
@@ -43,6 +45,8 @@ export interface Fixture extends AsyncDisposable {
   readonly accounts: Accounts;
   readonly campaigns: CampaignStore;
   readonly credentials: CredentialStore;
+  readonly intakeRouting: IntakeRouting;
+  readonly landingPages: LandingPageStore;
   readonly leads: LeadStore;
   readonly workspaces: WorkspaceStore;
   /** Runs SQL, for data that no use case creates and for checks of stored data. */
@@ -132,6 +136,7 @@ export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defau
   pool.on('error', () => undefined);
   const campaigns = createCampaignStore(database);
   const credentials = createCredentialStore(database);
+  const landingPages = createLandingPageStore(database);
   const leads = createLeadStore(database);
   const workspaces = createWorkspaceStore(database);
   const sql = async <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
@@ -189,6 +194,8 @@ export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defau
     }),
     campaigns,
     credentials,
+    intakeRouting: createIntakeRouting(database),
+    landingPages,
     leads,
     workspaces,
     sql,
@@ -239,8 +246,8 @@ export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defau
         addMember: (role, options) => addMember(slug, role, options),
         addCampaign,
         async mapLandingPage(name, campaignId) {
-          await campaigns.addLandingPages([{ workspaceId: id, name }]);
-          await campaigns.mapLandingPage(id, { name }, campaignId ?? undefined);
+          await landingPages.add([{ workspaceId: id, name }]);
+          await landingPages.map(id, { name }, campaignId ?? undefined);
         },
         lead: (member, changes = {}) => ({
           id: randomUUID(),

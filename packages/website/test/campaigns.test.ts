@@ -430,7 +430,7 @@ test('landing pages are mapped with the select and by drag and drop, and can be 
 test('no other landing page is changed while a change of one is stored, so that its state and its failure stay on screen', async () => {
   const { page, workspace } = await website.openSignedIn({ role: 'manager' });
   for (const name of ['quiz', 'spring-offer']) await workspace.mapLandingPage(name, null);
-  await website.fixture.campaigns.addLandingPages(
+  await website.fixture.landingPages.add(
     [{ workspaceId: workspace.id, name: 'junk', apiKeyId: randomUUID() }],
     0,
   );
@@ -468,7 +468,7 @@ test('managers approve landing pages beyond the cap of an API key, with or witho
   const { page, workspace } = await website.openSignedIn({ role: 'manager' });
   const names = ['first', 'junk', 'quiz', 'spring'];
   const apiKeyId = randomUUID();
-  await website.fixture.campaigns.addLandingPages(
+  await website.fixture.landingPages.add(
     names.map((name) => ({ workspaceId: workspace.id, name, apiKeyId })),
     1,
   );
@@ -497,7 +497,7 @@ test('managers approve landing pages beyond the cap of an API key, with or witho
 test('managers dismiss landing pages without a campaign, and restore them', async () => {
   const { page, workspace } = await website.openSignedIn({ role: 'manager' });
   const apiKeyId = randomUUID();
-  await website.fixture.campaigns.addLandingPages(
+  await website.fixture.landingPages.add(
     ['first', 'junk', 'quiz'].map((name) => ({ workspaceId: workspace.id, name, apiKeyId })),
     1,
   );
@@ -524,7 +524,7 @@ test('managers dismiss landing pages without a campaign, and restore them', asyn
 
 test('landing pages are shown in pages of 50', async () => {
   const { page, workspace } = await website.openSignedIn();
-  await website.fixture.campaigns.addLandingPages(
+  await website.fixture.landingPages.add(
     Array.from({ length: 60 }, (_, index) => ({
       workspaceId: workspace.id,
       name: `page-${String(index).padStart(2, '0')}`,

@@ -52,7 +52,7 @@ function shownSteps(page: Page) {
 
 test('every page can be reached and used with the keyboard', async () => {
   const { page, workspace } = await website.openSignedIn();
-  await website.fixture.campaigns.addLandingPages([{ workspaceId: workspace.id, name: 'spring-offer' }]);
+  await website.fixture.landingPages.add([{ workspaceId: workspace.id, name: 'spring-offer' }]);
   const open = async (label: string) => {
     await tabTo(page, label);
     await page.keyboard.press('Enter');
@@ -430,7 +430,7 @@ test.each(zooms)(
   async ({ width, height }) => {
     const { page, workspace } = await website.openSignedIn({ width, height });
     const { open, use, fill } = shownSteps(page);
-    await website.fixture.campaigns.addLandingPages([{ workspaceId: workspace.id, name: 'spring-offer' }]);
+    await website.fixture.landingPages.add([{ workspaceId: workspace.id, name: 'spring-offer' }]);
     await workspace.addCampaign('SPRING');
     const campaignOf = async () =>
       (

@@ -281,7 +281,7 @@ test('each action that changes data is marked as pending, ends after 20 s, can b
   const { userId } = await workspace.addMember('manager', { email });
   const colleague = 'Ada Colleague';
   await website.fixture.sql('UPDATE "user" SET name = $2 WHERE id = $1', [userId, colleague]);
-  await website.fixture.campaigns.addLandingPages([{ workspaceId: workspace.id, name: 'spring-offer' }]);
+  await website.fixture.landingPages.add([{ workspaceId: workspace.id, name: 'spring-offer' }]);
   const leads = Array.from({ length: 250 }, () => workspace.lead(member));
   await website.fixture.leads.insert(leads);
   const opened: Opened = { ...signedIn, leadId: leads[0]?.id ?? '', colleague };

@@ -132,7 +132,7 @@ async function createData(databaseUrl: string) {
     const lead = workspace.lead(owner);
     await fixture.leads.insert([lead]);
     await workspace.mapLandingPage('spring', demoCampaignId);
-    const page = await fixture.campaigns.findLandingPage(id, { name: 'spring' });
+    const page = await fixture.landingPages.find(id, { name: 'spring' });
     ids.push(lead.id, demoCampaignId, String(page?.id));
   }
   return { members, ids };

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { DatabaseHealth } from '../database-health.ts';
 import { LeadsError } from '../errors.ts';
 import { CampaignRouter, type StaleRoutes } from './campaign-router.ts';
-import type { IntakeRoute } from './campaign-store.ts';
+import type { IntakeRoute } from './intake-routing.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
@@ -22,7 +22,7 @@ function setUp(stale?: StaleRoutes) {
   };
   const routes = new CampaignRouter(
     {
-      routeIntakeLead: async (...parameters) => {
+      findRoute: async (...parameters) => {
         queries.push(parameters);
         if (answer.failure !== undefined) throw answer.failure;
         return answer.route;

@@ -1,17 +1,17 @@
 import { AnswerCache, type CacheUse, type SnapshotAnswer } from '../answer-cache.ts';
 import type { DatabaseHealth } from '../database-health.ts';
 import type { Invalidation } from '../invalidation.ts';
-import type { CampaignStore, IntakeRoute } from './campaign-store.ts';
+import type { IntakeRoute, IntakeRouting } from './intake-routing.ts';
 import { fitsLandingPage, type LandingPageRegistrar } from './landing-page-registrar.ts';
 
 /** The sources of routes while the database is unavailable. */
 export interface StaleRoutes {
   readonly database: DatabaseHealth;
-  /** The snapshot's routes, by the parameters of {@link CampaignStore.routeIntakeLead}. */
+  /** The snapshot's routes, by the parameters of {@link IntakeRouting.findRoute}. */
   readonly snapshot?:
     | {
         findRoute(
-          ...parameters: Parameters<CampaignStore['routeIntakeLead']>
+          ...parameters: Parameters<IntakeRouting['findRoute']>
         ): Promise<SnapshotAnswer<IntakeRoute> | undefined>;
       }
     | undefined;
@@ -22,25 +22,25 @@ export interface StaleRoutes {
  * is registered outside of the request.
  */
 export class CampaignRouter {
-  readonly #campaigns: Pick<CampaignStore, 'routeIntakeLead'>;
+  readonly #routing: IntakeRouting;
   readonly #landingPages: Pick<LandingPageRegistrar, 'register'>;
   readonly #staleRoutes: StaleRoutes | undefined;
   readonly #routes: AnswerCache<IntakeRoute>;
 
   /** @param staleRoutes Without it, stale routes are never served. */
   constructor(
-    campaigns: Pick<CampaignStore, 'routeIntakeLead'>,
+    routing: IntakeRouting,
     landingPages: Pick<LandingPageRegistrar, 'register'>,
     staleRoutes?: StaleRoutes,
   ) {
-    this.#campaigns = campaigns;
+    this.#routing = routing;
     this.#landingPages = landingPages;
     this.#staleRoutes = staleRoutes;
     this.#routes = new AnswerCache(staleRoutes && { database: staleRoutes.database, isKept: () => true });
   }
 
   /**
-   * Finds a route like {@link CampaignStore.routeIntakeLead}. A cached route is returned synchronously.
+   * Finds a route like {@link IntakeRouting.findRoute}. A cached route is returned synchronously.
    *
    * @param apiKeyId the API key of the lead, whose new landing pages are capped.
    */
@@ -55,7 +55,7 @@ export class CampaignRouter {
     return this.#routes.get(
       `${workspaceId}/${keyCampaignId ?? ''}/${name ?? ''}`,
       async () => {
-        const route = await this.#campaigns.routeIntakeLead(workspaceId, name, keyCampaignId);
+        const route = await this.#routing.findRoute(workspaceId, name, keyCampaignId);
         if (name !== undefined && !route.landingPageKnown) {
           this.#landingPages.register(workspaceId, name, apiKeyId);
         }

@@ -2,7 +2,7 @@ import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { LandingPageDismissal, LandingPageView } from './campaign.schema.ts';
-import type { CampaignStore } from './campaign-store.ts';
+import type { LandingPageStore } from './landing-page-store.ts';
 import { toLandingPageViews } from './landing-page.ts';
 
 /**
@@ -13,14 +13,14 @@ import { toLandingPageViews } from './landing-page.ts';
  *   approved; `limit_reached`.
  */
 export async function dismissLandingPage(
-  campaigns: CampaignStore,
+  landingPages: LandingPageStore,
   principal: Principal,
   id: string,
   { dismissed }: LandingPageDismissal,
 ): Promise<LandingPageView> {
   if (!uuidPattern.test(id)) throw new LeadsError('not_found');
-  const page = await campaigns.dismissLandingPage(principal.workspaceId, { id }, dismissed);
+  const page = await landingPages.dismiss(principal.workspaceId, { id }, dismissed);
   if (page === undefined) throw new LeadsError('not_found');
-  const [view] = await toLandingPageViews(campaigns, principal, [page]);
+  const [view] = await toLandingPageViews(landingPages, principal, [page]);
   return view as LandingPageView;
 }

@@ -22,13 +22,11 @@ export type {
   CampaignStatus,
   CampaignStore,
   CampaignUpdate,
-  IntakeRoute,
-  LandingPage,
-  LandingPageState,
 } from './campaign-store.ts';
 export { createCampaign } from './create-campaign.ts';
 export { createLandingPage } from './create-landing-page.ts';
 export { dismissLandingPage } from './dismiss-landing-page.ts';
+export type { IntakeRoute, IntakeRouting } from './intake-routing.ts';
 export {
   getIntegrationPage,
   getIntegrationToken,
@@ -37,6 +35,7 @@ export {
 } from './integration-page.ts';
 export type { IntegrationPageStore } from './integration-page-store.ts';
 export { findCampaignToMap } from './landing-page.ts';
+export type { LandingPage, LandingPageState, LandingPageStore } from './landing-page-store.ts';
 export { LandingPageRegistrar } from './landing-page-registrar.ts';
 export { listCampaigns } from './list-campaigns.ts';
 export { listLandingPages } from './list-landing-pages.ts';

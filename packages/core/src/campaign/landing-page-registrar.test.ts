@@ -14,7 +14,7 @@ class Store {
   gate: Gate | undefined;
   failures: Error[] = [];
 
-  async addLandingPages(pages: Pages): Promise<void> {
+  async add(pages: Pages): Promise<void> {
     this.maxConcurrent = Math.max(this.maxConcurrent, (this.concurrent += 1));
     try {
       await this.gate?.opened;

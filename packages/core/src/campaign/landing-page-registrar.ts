@@ -1,5 +1,5 @@
 import { BackgroundLoop, untilWoken } from '../background/background-loop.ts';
-import type { CampaignStore, UnknownLandingPage } from './campaign-store.ts';
+import type { LandingPageStore, UnknownLandingPage } from './landing-page-store.ts';
 
 const landingPageName = /^.{1,255}$/su;
 /** The maximum of pending names. Further names are dropped. A dropped page is registered by its next lead. */
@@ -12,7 +12,7 @@ export function fitsLandingPage(name: string): boolean {
 
 /** Registers new landing pages outside of requests. Names of the same time are written together. */
 export class LandingPageRegistrar implements AsyncDisposable {
-  readonly #campaigns: Pick<CampaignStore, 'addLandingPages'>;
+  readonly #landingPages: Pick<LandingPageStore, 'add'>;
   readonly #capPerKey: number | undefined;
   readonly #pending = new Map<string, UnknownLandingPage>();
   readonly #loop: BackgroundLoop;
@@ -23,11 +23,11 @@ export class LandingPageRegistrar implements AsyncDisposable {
    *   wait for approval.
    */
   constructor(
-    campaigns: Pick<CampaignStore, 'addLandingPages'>,
+    landingPages: Pick<LandingPageStore, 'add'>,
     onError: (error: unknown) => void,
     options: { readonly capPerKey?: number | undefined } = {},
   ) {
-    this.#campaigns = campaigns;
+    this.#landingPages = landingPages;
     this.#capPerKey = options.capPerKey;
     this.#loop = new BackgroundLoop({
       step: () => this.#write(),
@@ -48,7 +48,7 @@ export class LandingPageRegistrar implements AsyncDisposable {
   async #write(): Promise<number> {
     const pages = [...this.#pending.values()];
     this.#pending.clear();
-    if (pages.length > 0) await this.#campaigns.addLandingPages(pages, this.#capPerKey);
+    if (pages.length > 0) await this.#landingPages.add(pages, this.#capPerKey);
     return untilWoken;
   }
 

@@ -1,19 +1,20 @@
 import { LeadsError } from '../errors.ts';
 import { type Viewer, visibleTo } from '../lead/lead-scope.ts';
 import type { LandingPageView } from './campaign.schema.ts';
-import type { CampaignStore, LandingPage } from './campaign-store.ts';
+import type { CampaignStore } from './campaign-store.ts';
+import type { LandingPage, LandingPageStore } from './landing-page-store.ts';
 
 /** The limits of leads to examine for counts: of one landing page, and of all landing pages together. */
 const counted = { ofOne: 100_000, together: 1_000_000 } as const;
 
 /** Returns the representations of landing pages. Each has the number of its leads that the viewer may see. */
 export async function toLandingPageViews(
-  campaigns: Pick<CampaignStore, 'countLeads'>,
+  landingPages: Pick<LandingPageStore, 'countLeads'>,
   viewer: Viewer,
   pages: readonly LandingPage[],
 ): Promise<LandingPageView[]> {
   if (pages.length === 0) return [];
-  const counts = await campaigns.countLeads(
+  const counts = await landingPages.countLeads(
     visibleTo(viewer),
     pages.map(({ name }) => name),
     Math.min(counted.ofOne, Math.floor(counted.together / pages.length)),

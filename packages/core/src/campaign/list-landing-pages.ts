@@ -5,6 +5,7 @@ import { pageLimit } from '../paging.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { LandingPageQuery, LandingPageView } from './campaign.schema.ts';
 import type { CampaignStore } from './campaign-store.ts';
+import type { LandingPageStore } from './landing-page-store.ts';
 import { toLandingPageViews } from './landing-page.ts';
 
 /**
@@ -15,7 +16,10 @@ import { toLandingPageViews } from './landing-page.ts';
  * @throws LeadsError `invalid_cursor` for a malformed cursor, and for a cursor of another workspace.
  */
 export async function listLandingPages(
-  campaigns: CampaignStore,
+  {
+    campaigns,
+    landingPages,
+  }: { campaigns: Pick<CampaignStore, 'findByCode'>; landingPages: LandingPageStore },
   principal: Principal,
   { mapped, campaignCode, pending, dismissed, limit: limitText, cursor }: LandingPageQuery,
 ): Promise<{ landingPages: LandingPageView[]; nextCursor?: string }> {
@@ -26,12 +30,12 @@ export async function listLandingPages(
   }
   const { workspaceId } = principal;
   const limit = limitText === undefined ? pageLimit.default : Number(limitText);
-  const after = cursor === undefined ? undefined : await findPosition(campaigns, workspaceId, cursor);
+  const after = cursor === undefined ? undefined : await findPosition(landingPages, workspaceId, cursor);
   const campaign =
     campaignCode === undefined ? undefined : await campaigns.findByCode(workspaceId, campaignCode);
   if (campaignCode !== undefined && campaign === undefined) return { landingPages: [] };
   // One additional row shows whether there is a next page.
-  const rows = await campaigns.listLandingPages(
+  const rows = await landingPages.list(
     workspaceId,
     {
       mapped: mapped === undefined ? undefined : mapped === 'true',
@@ -44,20 +48,18 @@ export async function listLandingPages(
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   return {
-    landingPages: await toLandingPageViews(campaigns, principal, page),
+    landingPages: await toLandingPageViews(landingPages, principal, page),
     ...(rows.length > limit && last !== undefined && { nextCursor: last.id }),
   };
 }
 
 /** Returns the name after which a page begins. The cursor is the id of that landing page, because names may be long. */
 async function findPosition(
-  campaigns: Pick<CampaignStore, 'findLandingPage'>,
+  landingPages: Pick<LandingPageStore, 'find'>,
   workspaceId: string,
   cursor: string,
 ): Promise<string> {
-  const last = uuidPattern.test(cursor)
-    ? await campaigns.findLandingPage(workspaceId, { id: cursor })
-    : undefined;
+  const last = uuidPattern.test(cursor) ? await landingPages.find(workspaceId, { id: cursor }) : undefined;
   if (last === undefined) {
     throw new LeadsError('invalid_cursor', {
       fields: [{ at: 'query', path: 'cursor', reason: 'must come from a page of the same list' }],

@@ -3,6 +3,7 @@ import { LeadsError } from '../errors.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { LandingPageMapping, LandingPageView } from './campaign.schema.ts';
 import type { CampaignStore } from './campaign-store.ts';
+import type { LandingPageStore } from './landing-page-store.ts';
 import { findCampaignToMap, toLandingPageViews } from './landing-page.ts';
 
 /**
@@ -11,7 +12,10 @@ import { findCampaignToMap, toLandingPageViews } from './landing-page.ts';
  * @throws LeadsError `not_found`; `campaign_unavailable`.
  */
 export async function mapLandingPage(
-  campaigns: CampaignStore,
+  {
+    campaigns,
+    landingPages,
+  }: { campaigns: Pick<CampaignStore, 'findByCode'>; landingPages: LandingPageStore },
   principal: Principal,
   id: string,
   { campaignCode }: LandingPageMapping,
@@ -19,8 +23,8 @@ export async function mapLandingPage(
   if (!uuidPattern.test(id)) throw new LeadsError('not_found');
   const { workspaceId } = principal;
   const campaignId = await findCampaignToMap(campaigns, workspaceId, campaignCode);
-  const page = await campaigns.mapLandingPage(workspaceId, { id }, campaignId);
+  const page = await landingPages.map(workspaceId, { id }, campaignId);
   if (page === undefined) throw new LeadsError('not_found');
-  const [view] = await toLandingPageViews(campaigns, principal, [page]);
+  const [view] = await toLandingPageViews(landingPages, principal, [page]);
   return view as LandingPageView;
 }

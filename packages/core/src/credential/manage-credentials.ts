@@ -70,7 +70,7 @@ export async function listOwnApiKeys(store: CredentialStore, member: MemberRef):
  *   origins without the scope `intake` or with networks, or as {@link parseTime}.
  */
 export async function createOwnApiKey(
-  { credentials, campaigns }: { credentials: CredentialStore; campaigns: CampaignStore },
+  { credentials, campaigns }: { credentials: CredentialStore; campaigns: Pick<CampaignStore, 'findByCode'> },
   member: MemberRef,
   {
     name,

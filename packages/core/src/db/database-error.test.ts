@@ -23,6 +23,7 @@ import { type Database, type DatabaseOptions, openDatabase } from './client.ts';
 import { createCredentialStore } from './credential-store.prisma.ts';
 import { DatabaseError, isUniqueViolation, translateDatabaseError } from './database-error.ts';
 import { Prisma } from './generated/client.ts';
+import { createIntakeRouting } from './intake-routing.prisma.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
 import { createWorkspaceStore } from './workspace-store.prisma.ts';
 
@@ -252,9 +253,7 @@ describe('an outage is', () => {
     await expectUnavailable(createLeadStore(database).insert([{ ...watched, duplicateWindowSeconds: 60 }]));
     await expectUnavailable(createCredentialStore(database).findApiKey(Buffer.alloc(32)));
     await expectUnavailable(createCampaignStore(database).findByCode(tenant.workspaceId, 'x'));
-    await expectUnavailable(
-      createCampaignStore(database).routeIntakeLead(tenant.workspaceId, 'x', undefined),
-    );
+    await expectUnavailable(createIntakeRouting(database).findRoute(tenant.workspaceId, 'x', undefined));
     await expectUnavailable(
       createWorkspaceStore(database).addMember({
         email: 'ada@example.io',

@@ -14,6 +14,8 @@ export { createEventLog } from './event-log.prisma.ts';
 export { createEventOutbox } from './event-outbox.prisma.ts';
 export { createHoldTimerStore } from './hold-timer-store.prisma.ts';
 export { createIntegrationPageStore } from './integration-page-store.prisma.ts';
+export { createIntakeRouting } from './intake-routing.prisma.ts';
+export { createLandingPageStore } from './landing-page-store.prisma.ts';
 export { createLeadNoteStore } from './lead-note-store.prisma.ts';
 export { createLeadQuarantine } from './lead-quarantine.prisma.ts';
 export { createLeadJobStore } from './lead-job-store.prisma.ts';

@@ -27,6 +27,7 @@ import { createHoldTimerStore } from './hold-timer-store.prisma.ts';
 import { createLeadNoteStore } from './lead-note-store.prisma.ts';
 import { createPaymentStore } from './payment-store.prisma.ts';
 import { createRequestLogStore } from './request-log-store.prisma.ts';
+import { createLandingPageStore } from './landing-page-store.prisma.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
 import { createLeadViewerStore } from './lead-viewer-store.prisma.ts';
 
@@ -296,13 +297,14 @@ test('the CRM cannot change or create a campaign or landing page of another work
   await expect(crm.select(insert, { workspaceId })).rejects.toMatchObject({ sqlState: '42501' });
 });
 
-test('the campaign store sets the acting workspace in its queries', async () => {
+test('the stores of campaigns and landing pages set the acting workspace in their queries', async () => {
   const campaigns = createCampaignStore(crm);
+  const landingPages = createLandingPageStore(crm);
   expect(await campaigns.findByCode(a.workspaceId, 'extra')).toMatchObject({ id: a.otherCampaignId });
   expect(await campaigns.list(b.workspaceId)).toHaveLength(2);
-  const page = await campaigns.createLandingPage({ workspaceId: a.workspaceId, name: 'another' });
-  expect(await campaigns.mapLandingPage(b.workspaceId, { id: page.id }, undefined)).toBeUndefined();
-  expect(await campaigns.findLandingPage(a.workspaceId, { id: page.id })).toEqual(page);
+  const page = await landingPages.create({ workspaceId: a.workspaceId, name: 'another' });
+  expect(await landingPages.map(b.workspaceId, { id: page.id }, undefined)).toBeUndefined();
+  expect(await landingPages.find(a.workspaceId, { id: page.id })).toEqual(page);
 });
 
 test('a statement with the id of a lead of another workspace reads and changes no row', async () => {

@@ -44,7 +44,7 @@ interface LeadOfLine {
  *   `unavailable` if the database becomes unavailable; the reason of `options.signal`.
  */
 export async function importLeads(
-  stores: { campaigns: CampaignStore; leads: LeadStore },
+  stores: { campaigns: Pick<CampaignStore, 'findByCode'>; leads: LeadStore },
   principal: Pick<Principal, 'workspaceId' | 'userId'>,
   file: AsyncIterable<Uint8Array>,
   options: ImportRules & ImportOptions<ImportReport>,
@@ -72,7 +72,7 @@ export async function importLeads(
 
 /** Returns a function that stores a batch and adds its result to the report. */
 function createBatchStore(
-  { campaigns, leads }: { campaigns: CampaignStore; leads: LeadStore },
+  { campaigns, leads }: { campaigns: Pick<CampaignStore, 'findByCode'>; leads: LeadStore },
   { workspaceId, userId }: Pick<Principal, 'workspaceId' | 'userId'>,
   idempotencyKey: string | undefined,
   report: ImportReport,

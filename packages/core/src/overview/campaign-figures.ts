@@ -1,5 +1,6 @@
 import { toCampaignView } from '../campaign/campaign.ts';
 import type { CampaignStore } from '../campaign/campaign-store.ts';
+import type { LandingPageStore } from '../campaign/landing-page-store.ts';
 import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import type { PayoutStore } from '../payout/payout-store.ts';
@@ -14,7 +15,8 @@ const chartDays = 14;
 const publisherDays = 30;
 
 interface Stores {
-  readonly campaigns: Pick<CampaignStore, 'list' | 'countLandingPages'>;
+  readonly campaigns: Pick<CampaignStore, 'list'>;
+  readonly landingPages: Pick<LandingPageStore, 'countByCampaign'>;
   readonly overview: Pick<OverviewStore, 'countByCampaign'>;
   readonly payouts: Pick<PayoutStore, 'ofUser'>;
 }
@@ -27,7 +29,7 @@ interface Stores {
  * @throws LeadsError `forbidden` if a publisher names another user.
  */
 export async function listCampaignFigures(
-  { campaigns, overview, payouts }: Stores,
+  { campaigns, landingPages, overview, payouts }: Stores,
   principal: Viewer,
   user?: string,
   now = new Date(),
@@ -38,7 +40,7 @@ export async function listCampaignFigures(
   const [listed, counted, pages, own] = await Promise.all([
     campaigns.list(scope.workspaceId),
     overview.countByCampaign({ ...scope, userId: user ?? scope.userId }, now, chartDays),
-    scope.userId === undefined ? campaigns.countLandingPages(scope.workspaceId) : undefined,
+    scope.userId === undefined ? landingPages.countByCampaign(scope.workspaceId) : undefined,
     scope.userId === undefined ? undefined : payouts.ofUser(scope.workspaceId, scope.userId),
   ]);
   const countsOf = new Map(counted.map((counts) => [counts.campaignId, counts]));

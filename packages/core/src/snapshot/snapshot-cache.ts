@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type SnapshotAnswer, staleMs } from '../answer-cache.ts';
-import type { IntakeRoute } from '../campaign/campaign-store.ts';
+import type { IntakeRoute } from '../campaign/intake-routing.ts';
 import type { KnownApiKey } from '../credential/credential-store.ts';
 import type { Invalidation } from '../invalidation.ts';
 import { type IntakeSnapshot, type SnapshotStore, snapshotBounds } from './intake-snapshot.ts';
@@ -42,7 +42,7 @@ export class SnapshotCache {
     return { found, asOf: snapshot.asOf };
   }
 
-  /** Finds a route, as {@link CampaignStore.routeIntakeLead}. */
+  /** Finds a route, as {@link IntakeRouting.findRoute}. */
   async findRoute(
     workspaceId: string,
     landingPage: string | undefined,

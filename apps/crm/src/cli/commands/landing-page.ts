@@ -104,7 +104,7 @@ async function listLandingPages(io: CliIo, options: ListLandingPagesOptions): Pr
   const pages: LandingPage[] = [];
   for (let size = pageSize; size === pageSize; ) {
     const piece = { limit: pageSize, after: pages.at(-1)?.name };
-    const more = await operator.campaigns.listLandingPages(workspace.id, filter, piece);
+    const more = await operator.landingPages.list(workspace.id, filter, piece);
     pages.push(...more);
     size = more.length;
   }
@@ -131,8 +131,8 @@ async function mapLandingPage(
   await using operator = openOperator(io);
   const workspace = await findWorkspace(operator.workspaces, options.workspace);
   const campaignId = await findCampaignIdToMap(operator, workspace, options.campaign);
-  await operator.campaigns.addLandingPages([{ workspaceId: workspace.id, name }]);
-  const page = await operator.campaigns.mapLandingPage(workspace.id, { name }, campaignId);
+  await operator.landingPages.add([{ workspaceId: workspace.id, name }]);
+  const page = await operator.landingPages.map(workspace.id, { name }, campaignId);
   if (page === undefined) throw new Error('The registered landing page was not found');
   await operator.recordAction({
     action: 'landing_page.mapped',
@@ -152,7 +152,7 @@ async function dismissLandingPage(
 ): Promise<void> {
   await using operator = openOperator(io);
   const workspace = await findWorkspace(operator.workspaces, options.workspace);
-  const page = await operator.campaigns.dismissLandingPage(workspace.id, { name }, isDismissed);
+  const page = await operator.landingPages.dismiss(workspace.id, { name }, isDismissed);
   if (page === undefined) throw new CliError(`Workspace ${workspace.slug} has no landing page ${name}`);
   await operator.recordAction({
     action: isDismissed ? 'landing_page.dismissed' : 'landing_page.restored',

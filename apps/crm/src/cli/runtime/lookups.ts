@@ -69,7 +69,7 @@ export async function findMembership(
  * @throws CliError if the workspace has no such campaign.
  */
 export async function findCampaign(
-  campaigns: CampaignStore,
+  campaigns: Pick<CampaignStore, 'findByCode'>,
   workspace: Workspace,
   code: string,
 ): Promise<Campaign> {

@@ -1,6 +1,6 @@
 import type { AccountOptions } from '@leads/core/account';
 import { type AuditedAction, createRecordAction } from '@leads/core/audit';
-import { broadcastRouteChanges, type CampaignStore } from '@leads/core/campaign';
+import { broadcastRouteChanges, type CampaignStore, type LandingPageStore } from '@leads/core/campaign';
 import { broadcastRevocations, type CredentialStore } from '@leads/core/credential';
 import {
   type Archiving,
@@ -14,6 +14,7 @@ import {
   createDeliveryStore,
   createErasureTable,
   createHoldTimerStore,
+  createLandingPageStore,
   createLeadQuarantine,
   createLeadStore,
   createPaymentStore,
@@ -41,6 +42,7 @@ import { readSettings, StoreSettings } from './settings.ts';
 export interface Operator extends AsyncDisposable {
   readonly campaigns: CampaignStore;
   readonly credentials: CredentialStore;
+  readonly landingPages: LandingPageStore;
   readonly leads: LeadStore;
   readonly quarantine: LeadQuarantine;
   readonly deliveries: DeliveryStore;
@@ -83,7 +85,10 @@ export function openOperator(io: CliIo): Operator {
     printNotice(io, `The action ${action} was not recorded in the audit log.`),
   );
   return {
-    campaigns: broadcastRouteChanges(createCampaignStore(database), broadcast),
+    ...broadcastRouteChanges(
+      { campaigns: createCampaignStore(database), landingPages: createLandingPageStore(database) },
+      broadcast,
+    ),
     credentials: broadcastRevocations(createCredentialStore(database), broadcast),
     leads: createLeadStore(database),
     quarantine,

@@ -31,7 +31,7 @@ export function createLandingPageRoute(app: Server, context: CrmContext): void {
     },
     async (request) => {
       const { principal, body } = request;
-      const landingPage = await createLandingPage(context.campaigns, principal, body);
+      const landingPage = await createLandingPage(context, principal, body);
       await context.recordAction(auditOrigin(request), {
         action: 'landing_page.created',
         scope: principal,

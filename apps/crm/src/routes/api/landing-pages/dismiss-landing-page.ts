@@ -6,7 +6,7 @@ import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 
 /** Registers the route that dismisses a landing page without a campaign, or restores it. */
-export function dismissLandingPageRoute(app: Server, { campaigns, recordAction }: CrmContext): void {
+export function dismissLandingPageRoute(app: Server, { landingPages, recordAction }: CrmContext): void {
   app.post(
     '/landing-pages/:id/dismissal',
     {
@@ -27,7 +27,7 @@ export function dismissLandingPageRoute(app: Server, { campaigns, recordAction }
     },
     async (request) => {
       const { principal, params, body } = request;
-      const landingPage = await dismissLandingPage(campaigns, principal, params.id, body);
+      const landingPage = await dismissLandingPage(landingPages, principal, params.id, body);
       await recordAction(auditOrigin(request), {
         action: body.dismissed ? 'landing_page.dismissed' : 'landing_page.restored',
         scope: principal,

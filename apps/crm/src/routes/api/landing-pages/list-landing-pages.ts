@@ -30,11 +30,7 @@ export function listLandingPagesRoute(app: Server, context: CrmContext): void {
       },
     },
     async (request, reply) => {
-      const { landingPages, nextCursor } = await listLandingPages(
-        context.campaigns,
-        request.principal,
-        request.query,
-      );
+      const { landingPages, nextCursor } = await listLandingPages(context, request.principal, request.query);
       if (nextCursor !== undefined) {
         linkPages(request, reply, { next: { ...request.query, cursor: nextCursor } });
       }

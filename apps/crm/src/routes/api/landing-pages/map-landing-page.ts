@@ -27,7 +27,7 @@ export function mapLandingPageRoute(app: Server, context: CrmContext): void {
     },
     async (request) => {
       const { principal, params, body } = request;
-      const landingPage = await mapLandingPage(context.campaigns, principal, params.id, body);
+      const landingPage = await mapLandingPage(context, principal, params.id, body);
       await context.recordAction(auditOrigin(request), {
         action: 'landing_page.mapped',
         scope: principal,

@@ -1,15 +1,44 @@
-import type { UnknownLandingPage } from '../campaign/campaign-store.ts';
+import type { UnknownLandingPage } from '../campaign/landing-page-store.ts';
+import { caps } from '../limits/caps.ts';
 import { newId } from '../uuid.ts';
 import type { Database } from './client.ts';
 
 /** The maximum of landing pages of a workspace that wait for approval. Further names are dropped. */
 const maxPendingPages = 500;
 
+/** Adds landing pages, as {@link LandingPageStore.add}. */
+export async function addLandingPages(
+  prisma: Database['prisma'],
+  pages: readonly UnknownLandingPage[],
+  capPerKey: number | undefined,
+): Promise<void> {
+  const counts = await prisma.landingPage.groupBy({
+    by: ['workspaceId'],
+    where: {
+      workspaceId: { in: [...new Set(pages.map(({ workspaceId }) => workspaceId))] },
+      pendingSince: null,
+    },
+    _count: true,
+  });
+  const room = new Map(
+    counts.map(({ workspaceId, _count }) => [workspaceId, caps.landingPages.max - _count]),
+  );
+  const fitting = pages.filter(({ workspaceId }) => {
+    const left = room.get(workspaceId) ?? caps.landingPages.max;
+    room.set(workspaceId, left - 1);
+    return left > 0;
+  });
+  await prisma.landingPage.createMany({
+    data: await rowsOfNewPages(prisma, fitting, capPerKey),
+    skipDuplicates: true,
+  });
+}
+
 /**
  * Returns the rows of new landing pages. Beyond the cap of its API key for the current day (UTC), a landing page waits
  * for approval. Two instances that register at the same time may exceed the cap.
  */
-export async function rowsOfNewPages(
+async function rowsOfNewPages(
   prisma: Database['prisma'],
   pages: readonly UnknownLandingPage[],
   capPerKey: number | undefined,
