@@ -10,7 +10,7 @@ import { hasIncident } from './delivery-endpoints.ts';
 import { Prisma } from './generated/client.ts';
 import { changesOfEvents, eventsFrom } from './lead-events.ts';
 import { overtakes } from './delivery-store.prisma.ts';
-import { changeColumnsWithAliases, everyColumn } from './lead-store.prisma.ts';
+import { changeColumnsWithAliases, everyColumn } from './lead-rows.ts';
 import { withoutNulls } from './without-nulls.ts';
 
 /**

@@ -3,7 +3,7 @@ import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import { changesOfEvents, eventsFrom } from './lead-events.ts';
-import { changeColumnsWithAliases, everyColumn } from './lead-store.prisma.ts';
+import { changeColumnsWithAliases, everyColumn } from './lead-rows.ts';
 
 /** The maximum number of rows of the log that one page scans, of all workspaces. */
 const maxScannedRows = 1_000;

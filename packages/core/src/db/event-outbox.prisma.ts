@@ -4,7 +4,7 @@ import { advisoryLocks } from './advisory-locks.ts';
 import type { Database, Transaction } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import { eventsFrom } from './lead-events.ts';
-import { changeColumnsWithAliases, everyColumn } from './lead-store.prisma.ts';
+import { changeColumnsWithAliases, everyColumn } from './lead-rows.ts';
 
 /** The maximum number of rows read at once. Each holds between one and several hundred events. */
 const maxRows = 500;

@@ -9,7 +9,7 @@ import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import { arrayValues, statusChangeColumns } from './lead-columns.ts';
-import { statusChangeOfMany } from './lead-store.prisma.ts';
+import { statusChangeOfMany } from './lead-changes.ts';
 
 /** Creates the store of leads with a hold time in Postgres. */
 export function createHoldTimerStore({ select, selectInTransaction }: Database): HoldTimerStore {

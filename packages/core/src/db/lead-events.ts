@@ -1,8 +1,8 @@
 import type { LeadEvent } from '../event/lead-event.schema.ts';
 import { toLeadEvent } from '../event/lead-event.ts';
-import type { FoundLead } from '../lead/lead.ts';
 import type { LeadChange } from '../lead/lead-store.ts';
 import { Prisma } from './generated/client.ts';
+import { leadsById } from './lead-rows.ts';
 import { withoutNulls } from './without-nulls.ts';
 
 type Row = Record<string, unknown>;
@@ -27,9 +27,7 @@ export function eventsFrom(
   leads: readonly Row[],
   changes: readonly Row[],
 ): (leadId: string, version: number) => LeadEvent | undefined {
-  const leadById = new Map(
-    leads.map((row) => withoutNulls(row) as unknown as FoundLead).map((lead) => [lead.id, lead]),
-  );
+  const leadById = leadsById(leads);
   const changesByLead = new Map<string, LeadChange[]>();
   for (const row of changes) {
     const { leadId, ...change } = withoutNulls(row);

@@ -1,7 +1,7 @@
 import type { LeadNoteStore, StoredNote } from '../lead/lead-note-store.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
-import { noteTraceparents, traceparentsOf } from './lead-store.prisma.ts';
+import { noteTraceparents, traceparentsOf } from './traceparents.ts';
 import { withoutNulls } from './without-nulls.ts';
 
 const noteColumns = Prisma.sql`

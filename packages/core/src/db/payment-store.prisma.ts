@@ -8,7 +8,7 @@ import { firstId } from '../uuid.ts';
 import type { Database, Transaction } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import { arrayValues, statusChangeColumns } from './lead-columns.ts';
-import { statusChangeOfMany } from './lead-store.prisma.ts';
+import { statusChangeOfMany } from './lead-changes.ts';
 import { lockWorkspace } from './lock-workspace.ts';
 import { withoutNulls } from './without-nulls.ts';
 
