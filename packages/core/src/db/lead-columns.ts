@@ -1,5 +1,5 @@
 import type { StoredLead } from '../lead/lead.ts';
-import { type LeadFieldName, leadFieldNames } from '../lead/lead-fields.ts';
+import { leadFieldNames } from '../lead/lead-fields.ts';
 import type { LeadChange, LeadToInsert, StatusChangeFrom } from '../lead/lead-store.ts';
 import { initialStatus } from '../lead/lead-status.ts';
 import { searchWords } from '../lead/search.ts';
@@ -29,7 +29,7 @@ type Columns<Row> = Readonly<
 const cast = (type: string) => (sent: string) => `${sent}::${type}`;
 
 /** Returns the column of a field: its name in snake case. */
-export function columnOf(field: LeadFieldName): string {
+export function columnOf(field: string): string {
   return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
@@ -67,7 +67,7 @@ let lastTime = Number.NaN;
 let lastText = '';
 
 /** Formats a time in ISO 8601. Leads of one batch often have the same time, and it takes a tenth of a lead's arrays. */
-function isoTime(time: Date): string {
+function formatBatchTime(time: Date): string {
   if (time.getTime() !== lastTime) {
     lastTime = time.getTime();
     lastText = time.toISOString();
@@ -96,7 +96,7 @@ export const leadColumns: Columns<LeadToInsert> = {
     type: 'int',
     stored: (sent) => `now() + ${sent} * interval '1 second'`,
   },
-  created_at: { of: (lead) => isoTime(lead.createdAt), type: 'timestamptz' },
+  created_at: { of: (lead) => formatBatchTime(lead.createdAt), type: 'timestamptz' },
   // Omitted if it equals `created_at`, as in nearly every lead, because formatting a time is slow.
   updated_at: {
     of: (lead) => (lead.updatedAt === lead.createdAt ? undefined : lead.updatedAt.toISOString()),
@@ -130,7 +130,7 @@ export const statusChangeColumns: Columns<StatusChangeFrom> = {
   to_status: { of: (change) => change.to, stored: cast('lead_status') },
   user_id: { of: (change) => change.userId, type: 'uuid' },
   reason: { of: (change) => change.reason },
-  changed_at: { of: (change) => isoTime(change.createdAt), type: 'timestamptz' },
+  changed_at: { of: (change) => formatBatchTime(change.createdAt), type: 'timestamptz' },
 };
 
 /** Returns the names of the columns, separated by commas. */

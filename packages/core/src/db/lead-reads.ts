@@ -7,7 +7,7 @@ import { Prisma } from './generated/client.ts';
 import { everyColumn, toFoundLead } from './lead-rows.ts';
 import { matching, opposite, statementsOf, unfilteredStatement, valueColumns } from './lead-selection.ts';
 import { boundedStatements, listedWith, writePage } from './listed-lead.ts';
-import { isoTime, scannedColumns, scannedTimes } from './scanned-lead.ts';
+import { isoFromPostgres, scannedColumns, scannedTimes } from './scanned-lead.ts';
 
 type LeadReads = Pick<LeadStore, 'list' | 'scan' | 'count' | 'find'>;
 
@@ -84,7 +84,7 @@ export function createLeadReads(database: Database): LeadReads {
             )
           : await selectTexts(plain.sql, { name: plain.name, workspaceId });
       for (const row of rows) {
-        for (const at of scannedTimes) row[at] = isoTime(row[at] as string);
+        for (const at of scannedTimes) row[at] = isoFromPostgres(row[at] as string);
       }
       return rows;
     },

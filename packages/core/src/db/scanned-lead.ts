@@ -1,5 +1,6 @@
 import { detailFields } from '../lead/lead.schema.ts';
 import { Prisma } from './generated/client.ts';
+import { columnOf } from './lead-columns.ts';
 import { shownPayoutText } from './payout-columns.ts';
 
 const isoText = (time: string) => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
@@ -20,11 +21,10 @@ const expressions: Readonly<Record<string, string>> = {
   approveAt: `CASE WHEN hold_reason IS NULL THEN ${approvalColumn} END`,
   payout: shownPayoutText,
 };
-const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** The columns of {@link detailFields}, in the same order. */
 export const scannedColumns = Prisma.raw(
-  detailFields.map((name) => expressions[name] ?? snakeCase(name)).join(', '),
+  detailFields.map((name) => expressions[name] ?? columnOf(name)).join(', '),
 );
 
 /** The positions of times in {@link scannedColumns}. */
@@ -33,11 +33,11 @@ export const scannedTimes = ['createdAt', 'updatedAt'].map((name) =>
 );
 
 /**
- * Formats a time like `Date.toISOString`, but without creating a `Date`.
+ * Formats a time of Postgres like `Date.toISOString`, but without creating a `Date`.
  *
- * @param time in UTC, in the format of Postgres: `2026-01-31 09:30:00.5+00`, with up to 3 decimals of a second.
+ * @param time in UTC: `2026-01-31 09:30:00.5+00`, with up to 3 decimals of a second.
  */
-export function isoTime(time: string): string {
+export function isoFromPostgres(time: string): string {
   const seconds = '2026-01-31T09:30:00'.length;
   const decimals = time.slice(seconds, -'+00'.length);
   return `${time.slice(0, 10)}T${time.slice(11, seconds)}${decimals}${'.000'.slice(decimals.length)}Z`;
