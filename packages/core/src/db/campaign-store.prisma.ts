@@ -1,9 +1,8 @@
 import type { Campaign, CampaignStore } from '../campaign/campaign-store.ts';
-import { LeadsError } from '../errors.ts';
 import { requireRoom } from '../limits/caps.ts';
 import { newId } from '../uuid.ts';
 import type { Database, Transaction } from './client.ts';
-import { isUniqueViolation } from './database-error.ts';
+import { orConflict } from './database-error.ts';
 import { Prisma } from './generated/client.ts';
 import { lockWorkspace } from './lock-workspace.ts';
 import { withoutNulls } from './without-nulls.ts';
@@ -38,31 +37,25 @@ export function createCampaignStore({ select, transaction }: Database): Campaign
 
     async create(campaign) {
       const { workspaceId } = campaign;
-      try {
-        return await transaction(
-          async (tx) => {
-            await lockWorkspace(tx, workspaceId);
-            requireRoom('campaigns', await tx.campaign.count({ where: { workspaceId } }));
-            if (campaign.isDefault) await removeDefault(tx, workspaceId);
-            const data = {
-              id: newId(),
-              ...campaign,
-              duplicateWindowSeconds: campaign.duplicateWindowSeconds ?? null,
-              approveAfterSeconds: campaign.approveAfterSeconds ?? null,
-            };
-            return toCampaign(await tx.campaign.create({ data, omit: omitted }));
-          },
-          { workspaceId },
-        );
-      } catch (error) {
-        if (isUniqueViolation(error)) {
-          throw new LeadsError('conflict', {
-            message: 'A campaign with this code already exists',
-            fields: [{ at: 'body', path: '/code', reason: 'is used by another campaign' }],
-          });
-        }
-        throw error;
-      }
+      const created = transaction(
+        async (tx) => {
+          await lockWorkspace(tx, workspaceId);
+          requireRoom('campaigns', await tx.campaign.count({ where: { workspaceId } }));
+          if (campaign.isDefault) await removeDefault(tx, workspaceId);
+          const data = {
+            id: newId(),
+            ...campaign,
+            duplicateWindowSeconds: campaign.duplicateWindowSeconds ?? null,
+            approveAfterSeconds: campaign.approveAfterSeconds ?? null,
+          };
+          return toCampaign(await tx.campaign.create({ data, omit: omitted }));
+        },
+        { workspaceId },
+      );
+      return orConflict(created, {
+        message: 'A campaign with this code already exists',
+        fields: [{ at: 'body', path: '/code', reason: 'is used by another campaign' }],
+      });
     },
 
     async update(workspaceId, id, decide) {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { LeadsError, StoreError } from '../errors.ts';
+import { type FieldError, LeadsError, StoreError } from '../errors.ts';
 import { Prisma } from './generated/client.ts';
 
 /** SQLSTATE classes of a rejected row: data exception, integrity constraint violation, program limit exceeded. */
@@ -77,6 +77,23 @@ export function translateDatabaseError(error: unknown): Error {
 /** Whether a unique index rejected the row. */
 export function isUniqueViolation(error: unknown): boolean {
   return error instanceof DatabaseError && error.sqlState === '23505';
+}
+
+/**
+ * Returns the result of `work`.
+ *
+ * @throws LeadsError `conflict` with the given message and fields if a unique index rejected the row.
+ */
+export async function orConflict<Result>(
+  work: Promise<Result>,
+  conflict: { readonly message: string; readonly fields?: readonly FieldError[] },
+): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isUniqueViolation(error)) throw new LeadsError('conflict', conflict);
+    throw error;
+  }
 }
 
 function sqlStateOf(error: unknown): string | undefined {

@@ -4,7 +4,7 @@ import { requireRoom } from '../limits/caps.ts';
 import { newId } from '../uuid.ts';
 import { addLandingPages } from './add-landing-pages.ts';
 import type { Database } from './client.ts';
-import { isUniqueViolation } from './database-error.ts';
+import { orConflict } from './database-error.ts';
 import { Prisma } from './generated/client.ts';
 import { lockWorkspace } from './lock-workspace.ts';
 import { withoutNulls } from './without-nulls.ts';
@@ -44,32 +44,26 @@ export function createLandingPageStore({ prisma, select, transaction }: Database
     add: (pages, capPerKey) => addLandingPages(prisma, pages, capPerKey),
 
     async create({ workspaceId, name, campaignId = null }) {
-      try {
-        const data = { id: newId(), workspaceId, name, campaignId };
-        return await transaction(
-          async (tx) => {
-            await lockWorkspace(tx, workspaceId);
-            const [page] = await tx.landingPage.updateManyAndReturn({
-              where: { workspaceId, name, pendingSince: { not: null } },
-              data: { campaignId, ...approved },
-              select: landingPageColumns,
-            });
-            if (page !== undefined) return toLandingPage(page);
-            const count = await tx.landingPage.count({ where: { workspaceId, pendingSince: null } });
-            requireRoom('landingPages', count);
-            return toLandingPage(await tx.landingPage.create({ data, select: landingPageColumns }));
-          },
-          { workspaceId },
-        );
-      } catch (error) {
-        if (isUniqueViolation(error)) {
-          throw new LeadsError('conflict', {
-            message: 'A landing page with this name already exists',
-            fields: [{ at: 'body', path: '/name', reason: 'is used by another landing page' }],
+      const data = { id: newId(), workspaceId, name, campaignId };
+      const created = transaction(
+        async (tx) => {
+          await lockWorkspace(tx, workspaceId);
+          const [page] = await tx.landingPage.updateManyAndReturn({
+            where: { workspaceId, name, pendingSince: { not: null } },
+            data: { campaignId, ...approved },
+            select: landingPageColumns,
           });
-        }
-        throw error;
-      }
+          if (page !== undefined) return toLandingPage(page);
+          const count = await tx.landingPage.count({ where: { workspaceId, pendingSince: null } });
+          requireRoom('landingPages', count);
+          return toLandingPage(await tx.landingPage.create({ data, select: landingPageColumns }));
+        },
+        { workspaceId },
+      );
+      return orConflict(created, {
+        message: 'A landing page with this name already exists',
+        fields: [{ at: 'body', path: '/name', reason: 'is used by another landing page' }],
+      });
     },
 
     async map(workspaceId, page, campaignId) {

@@ -1,9 +1,8 @@
-import { LeadsError } from '../errors.ts';
 import { requireRoom } from '../limits/caps.ts';
 import { newId } from '../uuid.ts';
 import { maxCountedLeads, type StepsDone, type WorkspaceStore } from '../workspace/workspace-store.ts';
 import type { Database } from './client.ts';
-import { isUniqueViolation } from './database-error.ts';
+import { orConflict } from './database-error.ts';
 import { Prisma } from './generated/client.ts';
 
 const userColumns = { id: true, email: true, name: true } as const;
@@ -95,44 +94,38 @@ export function createWorkspaceStore({ prisma, select, transaction }: Database):
 
     async addMember({ email, name, role, workspace }) {
       const { slug } = workspace;
-      try {
-        return await transaction(async (tx) => {
-          const existing = await tx.workspace.findUnique({ where: { slug }, select: workspaceColumns });
-          const joined =
-            existing ??
-            (await tx.workspace.create({
-              data: {
-                id: newId(),
-                slug,
-                name: workspace.name,
-                campaigns: { create: { id: newId(), ...firstCampaign, isDefault: true } },
-              },
-              select: workspaceColumns,
-            }));
-          const user = await tx.user.upsert({
-            where: { email: email.toLowerCase() },
-            create: { id: newId(), email: email.toLowerCase(), name },
-            update: {},
-            select: userColumns,
-          });
-          if (existing === null) {
-            // Locks the user: two requests at once must not exceed the cap.
-            await tx.$queryRaw`SELECT id FROM "user" WHERE id = ${user.id}::uuid FOR NO KEY UPDATE`;
-            const owned = { userId: user.id, role: 'owner' as const };
-            requireRoom('ownedWorkspaces', await tx.member.count({ where: owned }));
-          }
-          const member = await tx.member.create({
-            data: { id: newId(), workspaceId: joined.id, userId: user.id, role },
-            select: { id: true, createdAt: true },
-          });
-          return { ...member, user, workspace: joined, role, workspaceCreated: existing === null };
+      const added = transaction(async (tx) => {
+        const existing = await tx.workspace.findUnique({ where: { slug }, select: workspaceColumns });
+        const joined =
+          existing ??
+          (await tx.workspace.create({
+            data: {
+              id: newId(),
+              slug,
+              name: workspace.name,
+              campaigns: { create: { id: newId(), ...firstCampaign, isDefault: true } },
+            },
+            select: workspaceColumns,
+          }));
+        const user = await tx.user.upsert({
+          where: { email: email.toLowerCase() },
+          create: { id: newId(), email: email.toLowerCase(), name },
+          update: {},
+          select: userColumns,
         });
-      } catch (error) {
-        if (isUniqueViolation(error)) {
-          throw new LeadsError('conflict', { message: `${email} is already a member of ${slug}` });
+        if (existing === null) {
+          // Locks the user: two requests at once must not exceed the cap.
+          await tx.$queryRaw`SELECT id FROM "user" WHERE id = ${user.id}::uuid FOR NO KEY UPDATE`;
+          const owned = { userId: user.id, role: 'owner' as const };
+          requireRoom('ownedWorkspaces', await tx.member.count({ where: owned }));
         }
-        throw error;
-      }
+        const member = await tx.member.create({
+          data: { id: newId(), workspaceId: joined.id, userId: user.id, role },
+          select: { id: true, createdAt: true },
+        });
+        return { ...member, user, workspace: joined, role, workspaceCreated: existing === null };
+      });
+      return orConflict(added, { message: `${email} is already a member of ${slug}` });
     },
   };
 }
