@@ -64,6 +64,15 @@ export const NewApiKey = Type.Object(
 );
 export type NewApiKey = Static<typeof NewApiKey>;
 
+/** The last fields of a credential, as its owner sees it. */
+const revocationAndUse = {
+  revokedAt: Type.Optional(dateTime('When it was revoked.')),
+  lastUsedAt: Type.Optional(dateTime('When it was last used. The time may be some seconds old.')),
+  lastUsedFrom: Type.Optional(
+    Type.String({ description: 'The address of the last use.', examples: ['203.0.113.7'] }),
+  ),
+};
+
 /** An API key as its owner sees it, without the key itself. */
 export const ApiKeyView = Type.Object(
   {
@@ -82,11 +91,7 @@ export const ApiKeyView = Type.Object(
     replacesId: Type.Optional(id('The key that it replaces.')),
     createdAt: dateTime('Creation time.'),
     expiresAt: Type.Optional(dateTime('When the key expires.')),
-    revokedAt: Type.Optional(dateTime('When it was revoked.')),
-    lastUsedAt: Type.Optional(dateTime('When it was last used. The time may be some seconds old.')),
-    lastUsedFrom: Type.Optional(
-      Type.String({ description: 'The address of the last use.', examples: ['203.0.113.7'] }),
-    ),
+    ...revocationAndUse,
   },
   { additionalProperties: false, description: 'An API key.' },
 );
@@ -129,11 +134,7 @@ export const AccessTokenView = Type.Object(
     state: CredentialState,
     createdAt: dateTime('Creation time.'),
     expiresAt: dateTime('When the token expires.'),
-    revokedAt: Type.Optional(dateTime('When it was revoked.')),
-    lastUsedAt: Type.Optional(dateTime('When it was last used. The time may be some seconds old.')),
-    lastUsedFrom: Type.Optional(
-      Type.String({ description: 'The address of the last use.', examples: ['203.0.113.7'] }),
-    ),
+    ...revocationAndUse,
   },
   { additionalProperties: false, description: 'An access token.' },
 );
