@@ -5,7 +5,8 @@ import type { Database } from './client.ts';
 import { createFindSelection } from './find-selection.ts';
 import { Prisma } from './generated/client.ts';
 import { everyColumn, toFoundLead } from './lead-rows.ts';
-import { matching, opposite, statementsOf, unfilteredStatement, valueColumns } from './lead-selection.ts';
+import { opposite, valueColumns } from './lead-orders.ts';
+import { matching, statementsOf, unfilteredStatement } from './lead-selection.ts';
 import { boundedStatements, listedWith, writePage } from './listed-lead.ts';
 import { isoFromPostgres, scannedColumns, scannedTimes } from './scanned-lead.ts';
 

@@ -1,9 +1,16 @@
-import type { LeadFilter, LeadOrder, PageBounds, LeadPosition, LeadSelection } from '../lead/lead-store.ts';
-import { leadStatuses, type LeadStatus } from '../lead/lead-transitions.ts';
+import type { LeadFilter, PageBounds, LeadPosition, LeadSelection } from '../lead/lead-store.ts';
 import type { LeadSearch, PhoneSearch } from '../lead/search.ts';
-import { isNewestFirst, type OptionalSortField, type SortField } from '../lead/sort-fields.ts';
+import type { OptionalSortField } from '../lead/sort-fields.ts';
 import { Prisma } from './generated/client.ts';
-import { callbackColumn } from './scanned-lead.ts';
+import {
+  beyond,
+  direction,
+  isBeyond,
+  orders,
+  statusesBeyond,
+  timestamp,
+  valuesBeyond,
+} from './lead-orders.ts';
 
 /*
  * The conditions of the lead list. Each matches the expression of its index (prisma/schema.prisma and the migrations),
@@ -31,101 +38,13 @@ const searched = Prisma.sql`lead_of_workspace AS lead`;
 /** The digits of a lead's phone number in reverse order. It must equal the expression of the index. */
 const phoneFromTheEnd = Prisma.sql`left(reverse(regexp_replace(coalesce(phone_e164, phone), '[^0-9]', '', 'g')), 32)`;
 
-/** An order of the list. It must equal the columns of its index after the workspace. */
-interface IndexedOrder {
-  /** The value before the time, and the name of its type. */
-  readonly value?: readonly [expression: Prisma.Sql, type: Prisma.Sql];
-  readonly time: Prisma.Sql;
-  /** Its columns other than the times and the id, each after a comma. */
-  readonly others?: Prisma.Sql;
-}
-
-const createdAt = Prisma.sql`created_at`;
-const textType = Prisma.sql`text`;
-const uuidType = Prisma.sql`uuid`;
-const orders: Readonly<Record<SortField, IndexedOrder>> = {
-  createdAt: { time: createdAt },
-  updatedAt: { time: Prisma.sql`updated_at` },
-  callbackAt: { time: Prisma.sql`callback_at`, others: Prisma.sql`, callback_at` },
-  status: {
-    value: [Prisma.sql`status`, Prisma.sql`lead_status`],
-    time: createdAt,
-    others: Prisma.sql`, status`,
-  },
-  source: {
-    value: [Prisma.sql`source`, Prisma.sql`lead_source`],
-    time: createdAt,
-    others: Prisma.sql`, source`,
-  },
-  country: {
-    value: [Prisma.sql`left(country, 64)`, textType],
-    time: createdAt,
-    others: Prisma.sql`, country`,
-  },
-  campaign: {
-    value: [Prisma.sql`campaign_id`, uuidType],
-    time: createdAt,
-    others: Prisma.sql`, campaign_id`,
-  },
-  user: { value: [Prisma.sql`user_id`, uuidType], time: createdAt, others: Prisma.sql`, user_id` },
-  assignee: {
-    value: [Prisma.sql`assignee_id`, uuidType],
-    time: createdAt,
-    others: Prisma.sql`, assignee_id`,
-  },
-  s1: { value: [Prisma.sql`s1`, textType], time: createdAt, others: Prisma.sql`, s1` },
-  lpName: {
-    value: [Prisma.sql`left(lp_name, 255)`, textType],
-    time: createdAt,
-    others: Prisma.sql`, lp_name`,
-  },
-};
 /** The columns that a lead can be without. */
-const optional: Readonly<Record<OptionalSortField, Prisma.Sql>> = {
+const optionalColumns: Readonly<Record<OptionalSortField, Prisma.Sql>> = {
   country: Prisma.sql`country`,
   s1: Prisma.sql`s1`,
   lpName: Prisma.sql`lp_name`,
   assignee: Prisma.sql`assignee_id`,
   callbackAt: Prisma.sql`callback_at`,
-};
-const directions = { ascending: Prisma.sql`ASC`, descending: Prisma.sql`DESC` } as const;
-
-function direction(order: LeadOrder): Prisma.Sql {
-  const { value, time: by } = orders[order.by];
-  const first = value === undefined ? Prisma.empty : Prisma.sql`${value[0]} ${directions[order.direction]}, `;
-  const toward = directions[withinValue(order).direction];
-  return Prisma.sql`${first}${by} ${toward}, id ${toward}`;
-}
-
-/** Returns the order of the leads of one value. */
-function withinValue(order: LeadOrder): LeadOrder {
-  return isNewestFirst(order.by) ? opposite(order) : order;
-}
-
-/** Returns an order in the opposite direction. */
-export function opposite({ by, direction: toward }: LeadOrder): LeadOrder {
-  return { by, direction: toward === 'ascending' ? 'descending' : 'ascending' };
-}
-
-/** Returns the condition that a lead is beyond a position in an order by a time, or among leads of one value. */
-function isBeyond(order: LeadOrder, { time: at, id }: LeadPosition): Prisma.Sql {
-  return Prisma.sql`(${orders[order.by].time}, id) ${beyond(withinValue(order))} (${time(at)}, ${id}::uuid)`;
-}
-
-/**
- * The value of {@link LeadEnd}, as text, for each order that has one. It has a name of its own, because `ORDER BY status`
- * would mean a column of the result that is named `status`.
- */
-export const valueColumns: Readonly<Partial<Record<SortField, Prisma.Sql>>> = {
-  callbackAt: Prisma.raw(`${callbackColumn} AS value`),
-  status: Prisma.sql`status::text AS value`,
-  source: Prisma.sql`source::text AS value`,
-  campaign: Prisma.sql`campaign_id::text AS value`,
-  user: Prisma.sql`user_id::text AS value`,
-  country: Prisma.sql`left(country, 64) AS value`,
-  s1: Prisma.sql`s1 AS value`,
-  lpName: Prisma.sql`left(lp_name, 255) AS value`,
-  assignee: Prisma.sql`assignee_id::text AS value`,
 };
 
 /**
@@ -245,9 +164,9 @@ function conditionsOf({ scope, filter, order }: FoundSelection, after?: LeadPosi
   }
   if (source !== undefined) byCreation.push(Prisma.sql`source = ${source}::lead_source`);
   if (campaignId !== undefined) byCreation.push(Prisma.sql`campaign_id = ${campaignId}::uuid`);
-  if (createdFrom !== undefined) byCreation.push(Prisma.sql`created_at >= ${time(createdFrom)}`);
-  if (createdTo !== undefined) byCreation.push(Prisma.sql`created_at < ${time(createdTo)}`);
-  if (updatedSince !== undefined) byUpdate.push(Prisma.sql`updated_at >= ${time(updatedSince)}`);
+  if (createdFrom !== undefined) byCreation.push(Prisma.sql`created_at >= ${timestamp(createdFrom)}`);
+  if (createdTo !== undefined) byCreation.push(Prisma.sql`created_at < ${timestamp(createdTo)}`);
+  if (updatedSince !== undefined) byUpdate.push(Prisma.sql`updated_at >= ${timestamp(updatedSince)}`);
   if (s1 !== undefined) inOrder.push(Prisma.sql`s1 = ${s1}`);
   if (lpName !== undefined) {
     // There is no second condition `lp_name = ...`, because the planner would treat the two as independent. It would then
@@ -262,7 +181,8 @@ function conditionsOf({ scope, filter, order }: FoundSelection, after?: LeadPosi
   if (assigneeId === null) others.push(Prisma.sql`assignee_id IS NULL`);
   else if (assigneeId !== undefined) byCreation.push(Prisma.sql`assignee_id = ${assigneeId}::uuid`);
   if (isCallbackDue) inOrder.push(Prisma.sql`callback_at <= now()`);
-  if (has !== undefined) (order.by === has ? inOrder : others).push(Prisma.sql`${optional[has]} IS NOT NULL`);
+  if (has !== undefined)
+    (order.by === has ? inOrder : others).push(Prisma.sql`${optionalColumns[has]} IS NOT NULL`);
   // The index of campaigns has the leads of all workspaces.
   if (order.by === 'campaign') {
     inOrder.push(Prisma.sql`campaign_id = ANY (ARRAY(
@@ -282,40 +202,6 @@ function conditionsOf({ scope, filter, order }: FoundSelection, after?: LeadPosi
     else if (!isByStatus) branches = valuesBeyond(ofValue, order, after);
   }
   return { inOrder, branches, others, searches };
-}
-
-/**
- * Returns two conditions for the leads beyond a position in an order by a value: those of the same value, and those of the
- * next values. Postgres estimates a comparison of rows by the value alone. It expected no lead after the last value, and
- * read all leads of that value.
- */
-function valuesBeyond(
-  [expression, type]: NonNullable<IndexedOrder['value']>,
-  order: LeadOrder,
-  after: LeadPosition,
-): Prisma.Sql[] {
-  const value = Prisma.sql`${after.value}::${type}`;
-  return [
-    Prisma.sql`(${expression} = ${value} AND ${isBeyond(order, after)})`,
-    Prisma.sql`${expression} ${beyond(order)} ${value}`,
-  ];
-}
-
-/** Returns a condition like those of {@link valuesBeyond} for each status of a filter. */
-function statusesBeyond(
-  statuses: readonly LeadStatus[],
-  order: LeadOrder,
-  after: LeadPosition | undefined,
-): Prisma.Sql[] {
-  const sign = order.direction === 'ascending' ? 1 : -1;
-  const from = leadStatuses.findIndex((status) => status === after?.value);
-  return statuses
-    .map((status) => ({ status, distance: sign * (leadStatuses.indexOf(status) - from) }))
-    .filter(({ distance }) => after === undefined || distance >= 0)
-    .map(({ status, distance }) => {
-      const isOf = Prisma.sql`status = ${status}::lead_status`;
-      return after === undefined || distance > 0 ? isOf : Prisma.sql`(${isOf} AND ${isBeyond(order, after)})`;
-    });
 }
 
 function all(conditions: readonly Prisma.Sql[]): Prisma.Sql {
@@ -344,7 +230,7 @@ export function unfilteredStatement(
   if (scope.userId !== undefined) conditions.push(Prisma.sql`user_id = (SELECT ${scope.userId}::uuid)`);
   if (after !== undefined) {
     conditions.push(
-      Prisma.sql`(created_at, id) ${beyond(order)} ((SELECT ${time(after.time)}), (SELECT ${after.id}::uuid))`,
+      Prisma.sql`(created_at, id) ${beyond(order)} ((SELECT ${timestamp(after.time)}), (SELECT ${after.id}::uuid))`,
     );
   }
   const parts = [kind, order.direction, scope.userId && 'own', after && 'after'];
@@ -358,12 +244,6 @@ export function unfilteredStatement(
       ) AS lead ORDER BY ${direction(order)}`,
     name: parts.filter((part) => part !== undefined).join('_'),
   };
-}
-
-const beyond = (order: LeadOrder) => (order.direction === 'descending' ? Prisma.sql`<` : Prisma.sql`>`);
-
-function time(date: Date): Prisma.Sql {
-  return Prisma.sql`${date.toISOString()}::timestamptz`;
 }
 
 function hasPhone({ reversed, isWhole, e164, longer }: PhoneSearch): Prisma.Sql {
