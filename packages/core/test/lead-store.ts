@@ -1,21 +1,18 @@
-import { afterAll, beforeEach } from 'vitest';
-import { openDatabase } from '../src/db/client.ts';
+import { beforeEach } from 'vitest';
 import { createLeadStore } from '../src/db/lead-store.prisma.ts';
 import type { StoredLead } from '../src/lead/lead.ts';
-import { addTenant, createTestDatabase, databaseOptions } from './database.ts';
+import { addTenant } from './database.ts';
+import { openTestDatabase } from './open-test-database.ts';
 
 /** Opens a lead store for the tests of a file, in a database of its own. Each test begins without leads. */
 export async function openLeadStore() {
-  const testDatabase = await createTestDatabase();
+  // The timeouts are long, because sessions wait for each other for long on a busy machine.
+  const [testDatabase, database] = await openTestDatabase({
+    connectTimeoutMs: 20_000,
+    statementTimeoutMs: 20_000,
+  });
   const tenant = await addTenant(testDatabase, 'acme');
   const otherTenant = await addTenant(testDatabase, 'umbrella');
-  // The timeouts are long, because sessions wait for each other for long on a busy machine.
-  const timeouts = { connectTimeoutMs: 20_000, statementTimeoutMs: 20_000 };
-  const database = openDatabase({ ...databaseOptions(testDatabase.url), ...timeouts });
-  afterAll(async () => {
-    await database[Symbol.asyncDispose]();
-    await testDatabase[Symbol.asyncDispose]();
-  });
   beforeEach(async () => {
     // The role of a replica disables the trigger that rejects TRUNCATE of the history.
     await testDatabase.query(`SET session_replication_role = replica;

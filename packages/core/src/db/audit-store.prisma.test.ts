@@ -1,37 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  addTenant,
-  createTestDatabase,
-  databaseOptions,
-  type Tenant,
-  type TestDatabase,
-} from '../../test/database.ts';
-import { type AuditOrigin, type AuditStore, createRecordAction } from '../audit/audit-log.ts';
+import { expect, test } from 'vitest';
+import { addTenant } from '../../test/database.ts';
+import { openTestDatabase } from '../../test/open-test-database.ts';
+import { type AuditOrigin, createRecordAction } from '../audit/audit-log.ts';
 import { newId } from '../uuid.ts';
 import { createAuditStore } from './audit-store.prisma.ts';
-import { type Database, openDatabase } from './client.ts';
 
-let database: TestDatabase;
-let connection: Database;
-let store: AuditStore;
-let a: Tenant;
-let b: Tenant;
+const [database, connection] = await openTestDatabase();
+const [a, b] = [await addTenant(database, 'a'), await addTenant(database, 'b')];
+const store = createAuditStore(connection);
 const origin: AuditOrigin = { source: 'website', address: '203.0.113.7', userAgent: 'test' };
 const failed: unknown[] = [];
 const record = (...args: Parameters<ReturnType<typeof createRecordAction>>) =>
   createRecordAction(store, (error, lost) => failed.push([error, lost]))(...args);
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  [a, b] = [await addTenant(database, 'a'), await addTenant(database, 'b')];
-  connection = openDatabase(databaseOptions(database.url));
-  store = createAuditStore(connection);
-});
-
-afterAll(async () => {
-  await connection[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
 
 test('an action is listed in its workspace only, with its actor and origin', async () => {
   const { workspaceId, userId } = a;

@@ -1,23 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   addTenant,
   changeOf,
-  createTestDatabase,
-  databaseOptions,
   leadOf,
   longDescription,
   storeEdits,
   type Tenant,
-  type TestDatabase,
 } from '../../test/database.ts';
+import { openTestDatabase } from '../../test/open-test-database.ts';
 import { countReads } from '../../test/count-reads.ts';
 import type { AttemptOutcome, ClaimedDelivery, ClaimedPostback } from '../delivery/delivery-queue.ts';
 import { planPostback } from '../delivery/plan-postback.ts';
 import type { StoredLead } from '../lead/lead.ts';
 import type { LeadChange } from '../lead/lead-store.ts';
 import { newId } from '../uuid.ts';
-import { type Database, openDatabase } from './client.ts';
 import { createDeliveryNotices } from './delivery-notices.prisma.ts';
 import { createDeliveryQueue } from './delivery-queue.prisma.ts';
 import { createDeliveryStore } from './delivery-store.prisma.ts';
@@ -26,21 +23,10 @@ import { createPostbackStore } from './postback-store.prisma.ts';
 import { createSealedTextStore } from './sealed-texts.prisma.ts';
 import { createWebhookStore } from './webhook-store.prisma.ts';
 
-let database: TestDatabase;
-let opened: Database;
-let tenant: Tenant;
-let other: Tenant;
+const [database, opened] = await openTestDatabase();
+const [tenant, other] = [await addTenant(database, 'a'), await addTenant(database, 'b')];
 const leaseMs = 60_000;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  opened = openDatabase(databaseOptions(database.url));
-  [tenant, other] = [await addTenant(database, 'a'), await addTenant(database, 'b')];
-});
-afterAll(async () => {
-  await opened[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
 beforeEach(() => database.query('DELETE FROM delivery_endpoint; DELETE FROM delivery_outbox'));
 
 const queue = () => createDeliveryQueue(opened);

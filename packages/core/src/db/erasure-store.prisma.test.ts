@@ -1,33 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  addTenant,
-  createTestDatabase,
-  databaseOptions,
-  leadOf,
-  type Tenant,
-  type TestDatabase,
-} from '../../test/database.ts';
+import { expect, test } from 'vitest';
+import { addTenant, leadOf } from '../../test/database.ts';
+import { openTestDatabase } from '../../test/open-test-database.ts';
 import { type DataSubject, ErasureKeys, matchErasures } from '../erasure/erasure.ts';
 import { tracesOf } from '../erasure/lead-traces.ts';
 import type { StoredLead } from '../lead/lead.ts';
 import { parsePhone } from '../lead/phone.ts';
 import { newId } from '../uuid.ts';
-import { type Database, openDatabase } from './client.ts';
 import { createErasableLeads } from './erasure-store.prisma.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
 
-let database: TestDatabase;
-let opened: Database;
-let tenant: Tenant;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  opened = openDatabase({ ...databaseOptions(database.url), statementTimeoutMs: 20_000 });
-  tenant = await addTenant(database, 'ours');
-});
-afterAll(async () => {
-  await opened[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
+const [database, opened] = await openTestDatabase({ statementTimeoutMs: 20_000 });
+const tenant = await addTenant(database, 'ours');
 
 const keys = new ErasureKeys('x'.repeat(32));
 const erasureOf = (subject: DataSubject, more: { at?: Date; workspaceId?: string } = {}) => {

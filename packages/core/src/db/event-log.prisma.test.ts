@@ -1,49 +1,29 @@
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import {
   addTenant,
   changeOf,
-  createTestDatabase,
-  databaseOptions,
   leadOf,
   longDescription,
   storeEdits,
   type Tenant,
-  type TestDatabase,
 } from '../../test/database.ts';
+import { openTestDatabase } from '../../test/open-test-database.ts';
 import { countReads } from '../../test/count-reads.ts';
-import type { EventLog } from '../event/event-log.ts';
-import type { EventOutbox } from '../event/event-outbox.ts';
 import type { StoredLead } from '../lead/lead.ts';
-import type { LeadStore } from '../lead/lead-store.ts';
 import { advisoryLocks } from './advisory-locks.ts';
-import { type Database, openDatabase } from './client.ts';
 import { createErasableLeads } from './erasure-store.prisma.ts';
 import { createEventLog } from './event-log.prisma.ts';
 import { createEventOutbox } from './event-outbox.prisma.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
 
-let testDatabase: TestDatabase;
-let database: Database;
-let log: EventLog;
-let outbox: EventOutbox;
-let leads: LeadStore;
-let tenant: Tenant;
-let other: Tenant;
+const [testDatabase, database] = await openTestDatabase({ statementTimeoutMs: 20_000 });
+const tenant = await addTenant(testDatabase, 'acme');
+const other = await addTenant(testDatabase, 'other');
+const log = createEventLog(database);
+const outbox = createEventOutbox(database);
+const leads = createLeadStore(database);
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  tenant = await addTenant(testDatabase, 'acme');
-  other = await addTenant(testDatabase, 'other');
-  database = openDatabase({ ...databaseOptions(testDatabase.url), statementTimeoutMs: 20_000 });
-  log = createEventLog(database);
-  outbox = createEventOutbox(database);
-  leads = createLeadStore(database);
-});
-afterAll(async () => {
-  await database[Symbol.asyncDispose]();
-  await testDatabase[Symbol.asyncDispose]();
-});
 beforeEach(() => testDatabase.query('TRUNCATE lead_outbox, lead_event_log, lead_event_log_state'));
 
 async function publishAll(limit = 1_000): Promise<void> {

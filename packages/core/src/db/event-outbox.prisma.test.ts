@@ -1,42 +1,26 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import {
   addTenant,
   changeOf,
-  createTestDatabase,
   databaseOptions,
   leadOf,
   longDescription,
   storeEdits,
-  type Tenant,
-  type TestDatabase,
 } from '../../test/database.ts';
+import { openTestDatabase } from '../../test/open-test-database.ts';
 import { countReads } from '../../test/count-reads.ts';
 import { createGate } from '../../test/gate.ts';
 import { LeadsError } from '../errors.ts';
-import type { EventOutbox } from '../event/event-outbox.ts';
 import type { LeadEvent } from '../event/lead-event.schema.ts';
-import type { LeadStore } from '../lead/lead-store.ts';
-import { type Database, openDatabase } from './client.ts';
+import { openDatabase } from './client.ts';
 import { createEventOutbox } from './event-outbox.prisma.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
 
-let testDatabase: TestDatabase;
-let database: Database;
-let outbox: EventOutbox;
-let leads: LeadStore;
-let tenant: Tenant;
+const [testDatabase, database] = await openTestDatabase({ statementTimeoutMs: 20_000 });
+const tenant = await addTenant(testDatabase, 'acme');
+const outbox = createEventOutbox(database);
+const leads = createLeadStore(database);
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  tenant = await addTenant(testDatabase, 'acme');
-  database = openDatabase({ ...databaseOptions(testDatabase.url), statementTimeoutMs: 20_000 });
-  outbox = createEventOutbox(database);
-  leads = createLeadStore(database);
-});
-afterAll(async () => {
-  await database[Symbol.asyncDispose]();
-  await testDatabase[Symbol.asyncDispose]();
-});
 beforeEach(() => testDatabase.query('TRUNCATE lead_outbox'));
 
 test('publishNext allows one publisher at a time, and publishes events again after a failure', async () => {

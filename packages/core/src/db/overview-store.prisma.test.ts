@@ -1,46 +1,28 @@
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import {
-  addTenant,
-  createTestDatabase,
-  databaseOptions,
-  leadOf,
-  type Tenant,
-  type TestDatabase,
-} from '../../test/database.ts';
+import { afterEach, expect, test } from 'vitest';
+import { addTenant, leadOf } from '../../test/database.ts';
+import { openTestDatabase } from '../../test/open-test-database.ts';
 import type { StoredLead } from '../lead/lead.ts';
 import { getCountries, getOverview, getOverviewPayouts } from '../overview/get-overview.ts';
 import { maxLeadsPerAggregation } from '../overview/lead-count-aggregator.ts';
 import type { Overview, OverviewQuery } from '../overview/overview.schema.ts';
 import { newId } from '../uuid.ts';
-import { type Database, openDatabase } from './client.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
 import { createOverviewStore } from './overview-store.prisma.ts';
 
-let database: TestDatabase;
-let opened: Database;
-let tenant: Tenant;
-let other: Tenant;
+// The timeout is long, because aggregating many leads takes long on a busy machine.
+const [database, opened] = await openTestDatabase({ statementTimeoutMs: 20_000 });
+const tenant = await addTenant(database, 'ours');
+const other = await addTenant(database, 'theirs');
 const publisherId = newId();
+await database.query(`
+  INSERT INTO "user" (id, name, email, updated_at) VALUES ('${publisherId}', 'Publisher', 'p@example.io', now())`);
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  // The timeout is long, because aggregating many leads takes long on a busy machine.
-  opened = openDatabase({ ...databaseOptions(database.url), statementTimeoutMs: 20_000 });
-  tenant = await addTenant(database, 'ours');
-  other = await addTenant(database, 'theirs');
-  await database.query(`
-    INSERT INTO "user" (id, name, email, updated_at) VALUES ('${publisherId}', 'Publisher', 'p@example.io', now())`);
-});
 afterEach(() =>
   database.query(
     'DELETE FROM lead; DELETE FROM lead_tally_erased; DELETE FROM lead_tally; DELETE FROM lead_tally_entry',
   ),
 );
-afterAll(async () => {
-  await opened[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
 
 const owner = () => ({ workspaceId: tenant.workspaceId, userId: tenant.userId, role: 'owner' }) as const;
 const publisher = () =>

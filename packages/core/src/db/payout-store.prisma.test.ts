@@ -1,38 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import {
-  addTenant,
-  changeOf,
-  createTestDatabase,
-  databaseOptions,
-  leadOf,
-  type Tenant,
-  type TestDatabase,
-} from '../../test/database.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { addTenant, changeOf, leadOf, type Tenant } from '../../test/database.ts';
+import { openTestDatabase } from '../../test/open-test-database.ts';
 import { type StoredLead, toLeadDetail } from '../lead/lead.ts';
 import { type LeadStatus, leadStatuses } from '../lead/lead-transitions.ts';
 import { paymentFailures } from '../payout/payment.schema.ts';
 import type { LeadPayout } from '../payout/payout.schema.ts';
 import { newId } from '../uuid.ts';
-import { openDatabase } from './client.ts';
 import { createCampaignStore } from './campaign-store.prisma.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
 import { createPaymentStore } from './payment-store.prisma.ts';
 import { createPayoutStore } from './payout-store.prisma.ts';
 
-let testDatabase: TestDatabase;
-let database: ReturnType<typeof openDatabase>;
+const [testDatabase, database] = await openTestDatabase();
 let tenant: Tenant;
 /** A second member of the workspace. */
 let publisherId: string;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  database = openDatabase(databaseOptions(testDatabase.url));
-});
-afterAll(async () => {
-  await database[Symbol.asyncDispose]();
-  await testDatabase[Symbol.asyncDispose]();
-});
 beforeEach(async () => {
   tenant = await addTenant(testDatabase, newId());
   publisherId = newId();

@@ -1,21 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addTenant, createTestDatabase, databaseOptions, type TestDatabase } from '../../test/database.ts';
+import { expect, test } from 'vitest';
+import { addTenant } from '../../test/database.ts';
+import { openTestDatabase } from '../../test/open-test-database.ts';
 import { SnapshotCache } from '../snapshot/snapshot-cache.ts';
 import { newId } from '../uuid.ts';
-import { type Database, openDatabase } from './client.ts';
 import { createSnapshotSource } from './snapshot-source.prisma.ts';
 
-let testDatabase: TestDatabase;
-let database: Database;
-
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  database = openDatabase({ ...databaseOptions(testDatabase.url), statementTimeoutMs: 20_000 });
-});
-afterAll(async () => {
-  await database[Symbol.asyncDispose]();
-  await testDatabase[Symbol.asyncDispose]();
-});
+const [testDatabase, database] = await openTestDatabase({ statementTimeoutMs: 20_000 });
 
 test('a workspace that exceeds the bounds of a snapshot leaves out no row of another workspace', async () => {
   const { workspaceId, campaignId } = await addTenant(testDatabase, 'small');

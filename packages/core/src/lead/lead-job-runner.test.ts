@@ -1,13 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  addTenant,
-  createTestDatabase,
-  databaseOptions,
-  leadOf,
-  type Tenant,
-  type TestDatabase,
-} from '../../test/database.ts';
-import { type Database, openDatabase } from '../db/client.ts';
+import { expect, test } from 'vitest';
+import { addTenant, leadOf, type Tenant } from '../../test/database.ts';
+import { openTestDatabase } from '../../test/open-test-database.ts';
 import { createLeadJobStore } from '../db/lead-job-store.prisma.ts';
 import { createLeadStore } from '../db/lead-store.prisma.ts';
 import { createWorkspaceStore } from '../db/workspace-store.prisma.ts';
@@ -18,26 +11,14 @@ import { changeStatuses } from './change-status.ts';
 import { LeadJobRunner } from './lead-job-runner.ts';
 import type { LeadJobStore } from './lead-job-store.ts';
 import type { LeadStore } from './lead-store.ts';
-import type { WorkspaceStore } from '../workspace/workspace-store.ts';
 
-let testDatabase: TestDatabase;
-let database: Database;
-let jobs: LeadJobStore;
-let leads: LeadStore;
-let workspaces: WorkspaceStore;
-
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  const timeouts = { connectTimeoutMs: 20_000, statementTimeoutMs: 20_000 };
-  database = openDatabase({ ...databaseOptions(testDatabase.url), ...timeouts });
-  jobs = createLeadJobStore(database);
-  leads = createLeadStore(database);
-  workspaces = createWorkspaceStore(database);
+const [testDatabase, database] = await openTestDatabase({
+  connectTimeoutMs: 20_000,
+  statementTimeoutMs: 20_000,
 });
-afterAll(async () => {
-  await database[Symbol.asyncDispose]();
-  await testDatabase[Symbol.asyncDispose]();
-});
+const jobs = createLeadJobStore(database);
+const leads = createLeadStore(database);
+const workspaces = createWorkspaceStore(database);
 
 const jobOf = ({ workspaceId, userId }: Tenant, fields: object = {}) => ({
   id: newId(),
