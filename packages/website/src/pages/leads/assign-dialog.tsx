@@ -1,5 +1,4 @@
 import { NativeSelect, Stack, Text } from '@mantine/core';
-import { randomId } from '@mantine/hooks';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { Lead } from '@leads/core/lead';
 import { useState } from 'react';
@@ -9,6 +8,7 @@ import { membersQuery } from '../../api/members.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { assigneeOptions } from '../../shell/member-options.ts';
+import { useIdempotencyKey } from '../../shell/use-idempotency-key.ts';
 import * as texts from '../../texts/index.ts';
 import type { LeadFilters } from './lead-search.ts';
 import { useStartJob } from './use-start-job.ts';
@@ -33,8 +33,7 @@ export function AssignDialog({
   onClose: () => void;
 }) {
   const { data: members = [] } = useQuery(membersQuery);
-  // An answer can be lost: the same key starts no second job. Another assignee is another job.
-  const [idempotencyKey, setIdempotencyKey] = useState(randomId);
+  const [idempotencyKey, renewKey] = useIdempotencyKey();
   const [assigneeId, setAssigneeId] = useState('');
   const start = useStartJob(onStarted);
   const assign = useMutation({
@@ -64,7 +63,7 @@ export function AssignDialog({
             data={[{ value: '', label: t.unassigned }, ...assigneeOptions(members)]}
             onChange={(event) => {
               setAssigneeId(event.currentTarget.value);
-              setIdempotencyKey(randomId());
+              renewKey();
             }}
           />
           <FormActions submit={t.assign} error={error} isPending={isPending} onCancel={onClose} />

@@ -1,5 +1,4 @@
 import { Stack, Text, TextInput } from '@mantine/core';
-import { randomId } from '@mantine/hooks';
 import { needsReason } from '@leads/core/lead/transitions';
 import type { MemberRole } from '@leads/core/credential';
 import type { LeadStatus } from '@leads/core/lead';
@@ -7,6 +6,7 @@ import { useState } from 'react';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
+import { useIdempotencyKey } from '../../shell/use-idempotency-key.ts';
 import * as texts from '../../texts/index.ts';
 import { type LeadFilters, statusesOf } from './lead-search.ts';
 import { nextStatuses, statuses } from './lead-status.ts';
@@ -30,8 +30,7 @@ export function JobDialog({
   onStarted: () => void;
   onClose: () => void;
 }) {
-  // An answer can be lost: the same key starts no second job. Another reason is another job.
-  const [idempotencyKey, setIdempotencyKey] = useState(randomId);
+  const [idempotencyKey, renewKey] = useIdempotencyKey();
   const [reason, setReason] = useState('');
   const given = statusesOf(filters);
   const from = given.length === 0 ? statuses : given;
@@ -63,7 +62,7 @@ export function JobDialog({
               value={reason}
               onChange={(event) => {
                 setReason(event.currentTarget.value);
-                setIdempotencyKey(randomId());
+                renewKey();
               }}
             />
           )}

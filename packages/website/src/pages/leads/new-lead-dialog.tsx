@@ -1,16 +1,15 @@
 import { type NewLeadFieldName, newLeadFieldNames } from '@leads/core/lead/fields';
 import { Select, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { randomId } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { createLead } from '../../api/leads.ts';
 import { campaignOption } from '../../shell/campaign-option.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
+import { useIdempotencyKey } from '../../shell/use-idempotency-key.ts';
 import * as texts from '../../texts/index.ts';
 import { isNewLeadField, optionalFields } from './contact-fields.ts';
 
@@ -29,12 +28,8 @@ const empty = {
 export function NewLeadDialog({ onClose, onCreated }: { onClose: () => void; onCreated: () => void }) {
   const { data: campaigns } = useQuery(campaignsQuery);
   const active = campaigns?.filter(({ status }) => status === 'active') ?? [];
-  // An answer can be lost: the same key creates no second lead. Other values are another lead.
-  const [idempotencyKey, setIdempotencyKey] = useState(randomId);
-  const form = useForm({
-    initialValues: empty,
-    onValuesChange: () => setIdempotencyKey(randomId()),
-  });
+  const [idempotencyKey, renewKey] = useIdempotencyKey();
+  const form = useForm({ initialValues: empty, onValuesChange: renewKey });
   const create = useMutation({
     mutationFn: ({ campaignCode, ...values }: typeof empty) => {
       const code = campaignCode || preferred;

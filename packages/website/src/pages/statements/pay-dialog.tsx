@@ -1,6 +1,5 @@
 import type { StatementQuery } from '@leads/core/payout';
 import { Stack, Text, Textarea } from '@mantine/core';
-import { randomId } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -14,6 +13,7 @@ import { FormActions } from '../../shell/form-actions.tsx';
 import { formatMoney } from '../../shell/money.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { formatDay } from '../../shell/time.ts';
+import { useIdempotencyKey } from '../../shell/use-idempotency-key.ts';
 import { payments as t } from '../../texts/payments.ts';
 import { daysOf } from '../overview/overview-search.ts';
 import { followPayment } from '../payments/follow-payment.ts';
@@ -43,8 +43,7 @@ export function PayDialog({
 }) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
-  // An answer can be lost: the same key creates no second payment. Another date or note is another payment.
-  const [idempotencyKey, setIdempotencyKey] = useState(randomId);
+  const [idempotencyKey, renewKey] = useIdempotencyKey();
   const [date, setDate] = useState(() => daysOf({ range: 'today', zone: days.zone }).to);
   const [note, setNote] = useState('');
   const pay = useMutation({
@@ -93,7 +92,7 @@ export function PayDialog({
             value={date}
             onChange={(event) => {
               setDate(event.currentTarget.value);
-              setIdempotencyKey(randomId());
+              renewKey();
             }}
           />
           <Textarea
@@ -107,7 +106,7 @@ export function PayDialog({
             value={note}
             onChange={(event) => {
               setNote(event.currentTarget.value);
-              setIdempotencyKey(randomId());
+              renewKey();
             }}
           />
           {/* The days come from the statement, so no field of the form shows that they are invalid. */}
