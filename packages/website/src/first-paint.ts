@@ -21,7 +21,7 @@ import {
   paymentsRequest,
   statementRequest,
 } from './api/first-requests.ts';
-import { filtersOf, readLeadSearch } from './pages/leads/lead-search.ts';
+import { filtersOf, readLeadSearch } from './leads/lead-search.ts';
 import { daysOf, readOverviewSearch } from './pages/overview/overview-search.ts';
 import { payableDaysOf, readStatementSearch } from './pages/statements/statement-search.ts';
 

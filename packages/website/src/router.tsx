@@ -17,7 +17,7 @@ import {
   workspaceRewrite,
 } from './api/workspace-address.ts';
 import { viewsQuery } from './api/views.ts';
-import { filtersOf, readLeadSearch } from './pages/leads/lead-search.ts';
+import { filtersOf, readLeadSearch } from './leads/lead-search.ts';
 import { searches } from './search-parameters.ts';
 import { lazyPage } from './shell/lazy-part.tsx';
 import { ErrorPage, NotFoundPage, PendingPage } from './shell/states.tsx';

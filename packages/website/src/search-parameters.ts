@@ -1,5 +1,5 @@
 import { readDeliverySearch } from './pages/integrations/delivery-search.ts';
-import { readLeadSearch } from './pages/leads/lead-search.ts';
+import { readLeadSearch } from './leads/lead-search.ts';
 import { readOverviewSearch } from './pages/overview/overview-search.ts';
 import { readStatementSearch } from './pages/statements/statement-search.ts';
 import { isUuid } from './parameter-values.ts';

@@ -2,7 +2,7 @@ import type { Me } from '@leads/core/account';
 import { Button } from '@mantine/core';
 import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
-import { readLeadSearch } from '../pages/leads/lead-search.ts';
+import { readLeadSearch } from '../leads/lead-search.ts';
 import * as texts from '../texts/index.ts';
 import { IconSearch } from './icons.tsx';
 import { lazyDialog } from './lazy-part.tsx';

@@ -7,7 +7,7 @@ import { meQuery } from '../../api/account.ts';
 import { landingPagesOfQuery } from '../../api/campaigns.ts';
 import { type Endpoint, postbacksQuery, webhooksQuery } from '../../api/endpoints.ts';
 import { campaignFiguresQuery, campaignPublishersQuery } from '../../api/overview.ts';
-import { LeadsLink } from '../overview/leads-link.tsx';
+import { LeadsLink } from '../../leads/leads-link.tsx';
 import { AnchorLink, ButtonLink } from '../../shell/links.tsx';
 import { formatMoney } from '../../shell/money.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';

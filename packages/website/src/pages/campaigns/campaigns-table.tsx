@@ -10,7 +10,7 @@ import { SortableHeader, useSortedRows } from '../../shell/sortable-table.tsx';
 import { useIsNarrower } from '../../shell/use-is-narrower.ts';
 import * as texts from '../../texts/index.ts';
 import { formatRate } from '../overview/figures.ts';
-import { LeadsLink } from '../overview/leads-link.tsx';
+import { LeadsLink } from '../../leads/leads-link.tsx';
 import { CampaignDialog, type CampaignDialogName, CampaignMenu } from './campaign-actions.tsx';
 import { CampaignState, CampaignWarnings } from './campaign-state.tsx';
 import { readDraggedPage } from './dragged-page.ts';

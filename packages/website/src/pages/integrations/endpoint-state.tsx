@@ -6,7 +6,7 @@ import { endpoints as t } from '../../texts/endpoints.ts';
 import * as texts from '../../texts/index.ts';
 import { postbacks } from '../../texts/postbacks.ts';
 import { webhooks } from '../../texts/webhooks.ts';
-import { inOrder } from '../leads/lead-status.ts';
+import { inOrder } from '../../leads/lead-status.ts';
 
 /** The fact of a row: its label and its value. */
 type Fact = readonly [label: string, value: ReactNode];

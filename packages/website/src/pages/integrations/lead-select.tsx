@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { leadNameQuery, newestLeadsQuery } from '../../api/leads.ts';
 import * as texts from '../../texts/index.ts';
-import { statusOf } from '../leads/lead-status.ts';
+import { statusOf } from '../../leads/lead-status.ts';
 
 /** The pause after the last key before leads are searched, in milliseconds. */
 const debounceMs = 300;

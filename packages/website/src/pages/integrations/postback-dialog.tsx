@@ -24,7 +24,7 @@ import { FormActions } from '../../shell/form-actions.tsx';
 import { endpoints } from '../../texts/endpoints.ts';
 import * as texts from '../../texts/index.ts';
 import { postbacks as t } from '../../texts/postbacks.ts';
-import { inOrder, statuses } from '../leads/lead-status.ts';
+import { inOrder, statuses } from '../../leads/lead-status.ts';
 import { RequestPreview, usePreview } from './request-preview.tsx';
 import { readMapping, type StatusMapping, writeMapping } from './status-mapping.ts';
 

@@ -10,7 +10,7 @@ import { FormActions } from '../../shell/form-actions.tsx';
 import { assigneeOptions } from '../../shell/member-options.ts';
 import { useIdempotencyKey } from '../../shell/use-idempotency-key.ts';
 import * as texts from '../../texts/index.ts';
-import type { LeadFilters } from './lead-search.ts';
+import type { LeadFilters } from '../../leads/lead-search.ts';
 import { useStartJob } from './use-start-job.ts';
 
 const t = texts.leads;

@@ -3,8 +3,8 @@ import type { MemberRole } from '@leads/core/credential';
 import type { Lead, LeadStatus } from '@leads/core/lead';
 import { IconChevronDown } from '../../shell/icons.tsx';
 import * as texts from '../../texts/index.ts';
-import { type LeadFilters, statusesOf } from './lead-search.ts';
-import { commonStatuses, nextStatuses, statuses } from './lead-status.ts';
+import { type LeadFilters, statusesOf } from '../../leads/lead-search.ts';
+import { commonStatuses, nextStatuses, statuses } from '../../leads/lead-status.ts';
 import classes from './leads.module.css';
 
 const t = texts.leads;

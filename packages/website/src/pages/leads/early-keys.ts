@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef } from 'react';
-import { statusKeys } from './lead-status.ts';
+import { statusKeys } from '../../leads/lead-status.ts';
 
 /** The elements in which keys are not shortcuts of the page. */
 export const keyConsumers =

@@ -8,8 +8,8 @@ import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { useIdempotencyKey } from '../../shell/use-idempotency-key.ts';
 import * as texts from '../../texts/index.ts';
-import { type LeadFilters, statusesOf } from './lead-search.ts';
-import { nextStatuses, statuses } from './lead-status.ts';
+import { type LeadFilters, statusesOf } from '../../leads/lead-search.ts';
+import { nextStatuses, statuses } from '../../leads/lead-status.ts';
 import { useStartJob } from './use-start-job.ts';
 
 const t = texts.leads;

@@ -9,7 +9,7 @@ import { editLead, getLead, type LeadVersion, leadHistoryQuery, leadQuery } from
 import { ErrorNotice } from '../../shell/states.tsx';
 import { usePreventReload } from '../../shell/use-prevent-reload.ts';
 import * as texts from '../../texts/index.ts';
-import { type ContactField, contactFields, optionalFields } from './contact-fields.ts';
+import { type ContactField, contactFields, optionalFields } from '../../leads/contact-fields.ts';
 import { Copy, Fact, Section, useUnsaved } from './panel-parts.tsx';
 import { updateListed } from './use-lead-list.ts';
 

@@ -21,8 +21,8 @@ import {
   sortChanges,
   sortOf,
   statusesOf,
-} from './lead-search.ts';
-import { statuses } from './lead-status.ts';
+} from '../../leads/lead-search.ts';
+import { statuses } from '../../leads/lead-status.ts';
 import { StatusIcon } from './status-icon.tsx';
 import classes from './leads.module.css';
 

@@ -4,7 +4,7 @@ import { type PointerEvent, type ReactNode, useState } from 'react';
 import { IconArrowDown, IconArrowUp } from '../../shell/icons.tsx';
 import * as texts from '../../texts/index.ts';
 import { type Columns, maxColumnWidth, minColumnWidth } from './columns.ts';
-import type { LeadSort } from './lead-search.ts';
+import type { LeadSort } from '../../leads/lead-search.ts';
 import classes from './leads.module.css';
 import { timeOf } from './merge-leads.ts';
 

@@ -7,7 +7,7 @@ import { formatMoney } from '../../shell/money.ts';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { exactTime } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
-import { type ContactField, contactFields } from './contact-fields.ts';
+import { type ContactField, contactFields } from '../../leads/contact-fields.ts';
 import classes from './leads.module.css';
 
 const t = texts.leads;

@@ -5,7 +5,7 @@ import { formatMoney } from '../../shell/money.ts';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { exactTime, relativeTime, useNow } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
-import { statusOf } from './lead-status.ts';
+import { statusOf } from '../../leads/lead-status.ts';
 import { Fact, Section } from './panel-parts.tsx';
 import { useLeadEdit } from './use-lead-edit.ts';
 import { lazyPart } from '../../shell/lazy-part.tsx';

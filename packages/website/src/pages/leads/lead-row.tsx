@@ -5,7 +5,7 @@ import { memo } from 'react';
 import type { ColumnValues } from '../../api/leads.ts';
 import * as texts from '../../texts/index.ts';
 import { type FurtherColumn, isFurther } from './columns.ts';
-import { statusOf } from './lead-status.ts';
+import { statusOf } from '../../leads/lead-status.ts';
 import classes from './leads.module.css';
 import { IconEye } from '../../shell/icons.tsx';
 import { StatusIcon } from './status-icon.tsx';

@@ -22,7 +22,7 @@ import {
 import { lazyDialog, lazyPart } from '../../shell/lazy-part.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
-import { builtInViewsOf, type ListView } from './built-in-views.ts';
+import { builtInViewsOf, type ListView } from '../../leads/built-in-views.ts';
 import { useColumns } from './columns.ts';
 import { keyConsumers, useEarlyKeys } from './early-keys.ts';
 import { FilterChips, LeadFilterBar } from './lead-filters.tsx';
@@ -35,7 +35,7 @@ import {
   type LeadSearch,
   readLeadSearch,
   sortChanges,
-} from './lead-search.ts';
+} from '../../leads/lead-search.ts';
 import classes from './leads.module.css';
 import { exportsQuery } from './running-exports.ts';
 import { useLeadList } from './use-lead-list.ts';

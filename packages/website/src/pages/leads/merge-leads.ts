@@ -1,7 +1,7 @@
 import type { Lead } from '@leads/core/lead';
 import type { LeadPage } from '../../api/leads.ts';
 import { fieldOf, type SortField } from '@leads/core/lead/sort-fields';
-import type { LeadSort } from './lead-search.ts';
+import type { LeadSort } from '../../leads/lead-search.ts';
 
 /** Whether a list is sorted by a time that each listed lead has. Other changes of the order need a new request. */
 export const isByTime = (sort: LeadSort): boolean => ['createdAt', 'updatedAt'].includes(fieldOf(sort));

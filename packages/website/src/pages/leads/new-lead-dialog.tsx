@@ -11,7 +11,7 @@ import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { useIdempotencyKey } from '../../shell/use-idempotency-key.ts';
 import * as texts from '../../texts/index.ts';
-import { isNewLeadField, optionalFields } from './contact-fields.ts';
+import { isNewLeadField, optionalFields } from '../../leads/contact-fields.ts';
 
 const t = texts.leads;
 

@@ -18,8 +18,8 @@ import {
   leadQuery,
   listChanges,
 } from '../../api/leads.ts';
-import { type LeadFilters, sortOf } from './lead-search.ts';
-import { statusOf } from './lead-status.ts';
+import { type LeadFilters, sortOf } from '../../leads/lead-search.ts';
+import { statusOf } from '../../leads/lead-status.ts';
 import { isAbove, isByTime, keepsPlace, mergeLeads } from './merge-leads.ts';
 import { poll } from './poll.ts';
 

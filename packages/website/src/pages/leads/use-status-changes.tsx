@@ -17,7 +17,7 @@ import { Actionable, showFailure } from '../../shell/failure-notice.tsx';
 import { lazyDialog } from '../../shell/lazy-part.tsx';
 import { isLeavingWorkspace } from '../../shell/workspace-reload.ts';
 import * as texts from '../../texts/index.ts';
-import { commonStatuses, findTransitionsOf, statusOf } from './lead-status.ts';
+import { commonStatuses, findTransitionsOf, statusOf } from '../../leads/lead-status.ts';
 import { refreshListed, updateListed } from './use-lead-list.ts';
 
 const t = texts.leads;

@@ -10,7 +10,7 @@ import { IconBookmark, IconPencil, IconPlus } from '../../shell/icons.tsx';
 import { showFailure } from '../../shell/failure-notice.tsx';
 import { lazyDialog } from '../../shell/lazy-part.tsx';
 import * as texts from '../../texts/index.ts';
-import { builtInViewsOf, type ListView } from './built-in-views.ts';
+import { builtInViewsOf, type ListView } from '../../leads/built-in-views.ts';
 
 const t = texts.leads;
 

@@ -4,7 +4,7 @@ import { formatMoney } from '../../shell/money.ts';
 import { SortableHeader, useSortedRows } from '../../shell/sortable-table.tsx';
 import * as texts from '../../texts/index.ts';
 import { formatNumber, formatRate } from './figures.ts';
-import { LeadsLink } from './leads-link.tsx';
+import { LeadsLink } from '../../leads/leads-link.tsx';
 import { type AmountColumn, amountColumns, amountOf } from './payouts.ts';
 
 const t = texts.overview;

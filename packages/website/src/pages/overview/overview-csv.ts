@@ -1,7 +1,7 @@
 import { toRecord } from '@leads/core/csv';
 import type { Overview, OverviewPayouts } from '@leads/core/overview';
 import * as texts from '../../texts/index.ts';
-import { statuses } from '../leads/lead-status.ts';
+import { statuses } from '../../leads/lead-status.ts';
 import type { BreakdownRow } from './breakdown.tsx';
 import { amountColumns, amountOf } from './payouts.ts';
 

@@ -4,7 +4,7 @@ import type { Overview } from '@leads/core/overview';
 import * as texts from '../../texts/index.ts';
 import { formatNumber, statusFills, stepNames } from './figures.ts';
 import { formatMoney } from '../../shell/money.ts';
-import { statuses } from '../leads/lead-status.ts';
+import { statuses } from '../../leads/lead-status.ts';
 import { meanings, type StepPayouts } from './payouts.ts';
 
 const t = texts.overview;

@@ -14,7 +14,7 @@ import { type ComponentProps, Suspense, useEffect, useState } from 'react';
 import { formatMoney } from '../../shell/money.ts';
 import * as texts from '../../texts/index.ts';
 import { formatNumber, stepNames } from './figures.ts';
-import { statuses } from '../leads/lead-status.ts';
+import { statuses } from '../../leads/lead-status.ts';
 import { meanings, stepPayouts } from './payouts.ts';
 import { lazyPart } from '../../shell/lazy-part.tsx';
 

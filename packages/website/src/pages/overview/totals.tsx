@@ -5,8 +5,8 @@ import { formatMoney } from '../../shell/money.ts';
 import * as texts from '../../texts/index.ts';
 import { Delta, type Meaning } from './delta.tsx';
 import { formatChange, formatNumber, formatPoints, formatRate } from './figures.ts';
-import { statuses } from '../leads/lead-status.ts';
-import { LeadsLink } from './leads-link.tsx';
+import { statuses } from '../../leads/lead-status.ts';
+import { LeadsLink } from '../../leads/leads-link.tsx';
 import { amountColumns, amountOf, currenciesOf, type PayoutMeaning } from './payouts.ts';
 
 const t = texts.overview;

@@ -15,7 +15,7 @@ import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
 import { exactTime } from '../../shell/time.ts';
 import { payments as t } from '../../texts/payments.ts';
-import { LeadsLink } from '../overview/leads-link.tsx';
+import { LeadsLink } from '../../leads/leads-link.tsx';
 import { paymentFacts, PaymentProgress, PaymentState, resultOf, usePeople } from './payment-parts.tsx';
 
 const CancelPaymentDialog = lazyDialog(

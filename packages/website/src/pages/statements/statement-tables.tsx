@@ -6,7 +6,7 @@ import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { useIsNarrower } from '../../shell/use-is-narrower.ts';
 import * as texts from '../../texts/index.ts';
 import { statements as t } from '../../texts/statements.ts';
-import { statuses } from '../leads/lead-status.ts';
+import { statuses } from '../../leads/lead-status.ts';
 import { formatNumber } from '../overview/figures.ts';
 
 type Items = Statement['publishers'][number]['items'];

@@ -1,6 +1,6 @@
 import type { MemberRole } from '@leads/core/credential';
 import type { SavedView } from '@leads/core/lead';
-import { leads as t } from '../../texts/leads.ts';
+import { leads as t } from '../texts/leads.ts';
 
 /** A view of the lead list: a saved one, or a built-in one. */
 export type ListView = Pick<SavedView, 'id' | 'name' | 'filters' | 'sort' | 'columns' | 'widths'>;

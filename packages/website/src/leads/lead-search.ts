@@ -1,6 +1,6 @@
 import type { LeadFilterQuery, LeadStatus } from '@leads/core/lead';
 import { neededBy, optionalSortFields, sorts } from '@leads/core/lead/sort-fields';
-import { isTime, isUuid, termOf } from '../../parameter-values.ts';
+import { isTime, isUuid, termOf } from '../parameter-values.ts';
 import { statuses } from './lead-status.ts';
 
 /** The filters in the address of the list, with the names of the API. */

@@ -1,7 +1,7 @@
 import { Anchor, type MantineSize } from '@mantine/core';
 import { useRouter } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { browserAddress } from '../../api/workspace-address.ts';
+import { browserAddress } from '../api/workspace-address.ts';
 
 /** A link to the lead list with filters, named as in the API. */
 export function LeadsLink({

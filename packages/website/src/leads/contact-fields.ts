@@ -1,5 +1,5 @@
 import { type LeadFieldName, type NewLeadFieldName, newLeadFieldNames } from '@leads/core/lead/fields';
-import * as texts from '../../texts/index.ts';
+import * as texts from '../texts/index.ts';
 
 /* The fields of a lead in forms, in the order of their labels. */
 
