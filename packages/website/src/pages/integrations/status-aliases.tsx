@@ -18,7 +18,7 @@ const StatusAliasDialog = lazyDialog(
   async () => (await import('./status-alias-dialog.tsx')).StatusAliasDialog,
 );
 const ImportStatusesDialog = lazyDialog(
-  async () => (await import('../leads/import-statuses-dialog.tsx')).ImportStatusesDialog,
+  async () => (await import('../../leads/import/import-statuses-dialog.tsx')).ImportStatusesDialog,
 );
 
 /** The status aliases of the workspace. For owners and managers. */

@@ -52,9 +52,11 @@ const ExportProgress = lazyPart(async () => (await import('./export-progress.tsx
 const JobsLine = lazyPart(async () => (await import('./jobs-line.tsx')).JobsLine);
 const JobsDialog = lazyDialog(async () => (await import('./jobs-dialog.tsx')).JobsDialog);
 const NewLeadDialog = lazyDialog(async () => (await import('./new-lead-dialog.tsx')).NewLeadDialog);
-const ImportDialog = lazyDialog(async () => (await import('./import-dialog.tsx')).ImportDialog);
+const ImportDialog = lazyDialog(
+  async () => (await import('../../leads/import/import-dialog.tsx')).ImportDialog,
+);
 const ImportStatusesDialog = lazyDialog(
-  async () => (await import('./import-statuses-dialog.tsx')).ImportStatusesDialog,
+  async () => (await import('../../leads/import/import-statuses-dialog.tsx')).ImportStatusesDialog,
 );
 const ShortcutsDialog = lazyDialog(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog);
 

@@ -2,7 +2,7 @@ import { CsvReader, fromCell } from '@leads/core/csv';
 import { foldName, leadFields, type NewLeadFieldName, serviceFieldNames } from '@leads/core/lead/fields';
 import { UserError } from '../../shell/user-error.ts';
 import * as texts from '../../texts/index.ts';
-import { contactFields, isNewLeadField } from '../../leads/contact-fields.ts';
+import { contactFields, isNewLeadField } from '../contact-fields.ts';
 
 /* Files to import. They are read in pieces and never held in memory as a whole. */
 

@@ -9,7 +9,7 @@ import { ErrorNotice } from '../../shell/states.tsx';
 import { usePreventReload } from '../../shell/use-prevent-reload.ts';
 import * as texts from '../../texts/index.ts';
 import { type ImportFile, lineInFile, readHead, rejectedLines, withHeader } from './import-file.ts';
-import classes from './leads.module.css';
+import classes from './import.module.css';
 
 /* The steps of the dialogs that import a CSV file: choose the file, map its columns, read the report. */
 
