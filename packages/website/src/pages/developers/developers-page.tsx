@@ -7,16 +7,16 @@ import { useCommands } from '../../shell/commands.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { PendingPage } from '../../shell/states.tsx';
 import { developers as t } from '../../texts/developers.ts';
-import { useHeldSecrets } from '../profile/held-secrets.tsx';
+import { useHeldSecrets } from '../../credentials/held-secrets.tsx';
 import { lazyPart } from '../../shell/lazy-part.tsx';
 
 const route = getRouteApi('/console/developers');
 const tabs = ['keys', 'examples', 'requests', 'usage', 'integrations'] as const;
 
-const ApiKeys = lazyPart(async () => (await import('../profile/api-keys.tsx')).ApiKeys);
-const AccessTokens = lazyPart(async () => (await import('../profile/access-tokens.tsx')).AccessTokens);
+const ApiKeys = lazyPart(async () => (await import('../../credentials/api-keys.tsx')).ApiKeys);
+const AccessTokens = lazyPart(async () => (await import('../../credentials/access-tokens.tsx')).AccessTokens);
 const MemberCredentials = lazyPart(async () => (await import('./member-credentials.tsx')).MemberCredentials);
-const TryIt = lazyPart(async () => (await import('../profile/try-it.tsx')).TryIt);
+const TryIt = lazyPart(async () => (await import('../../examples/try-it.tsx')).TryIt);
 const RequestLog = lazyPart(async () => (await import('./request-log.tsx')).RequestLog);
 const Usage = lazyPart(async () => (await import('./usage.tsx')).Usage);
 const Integrations = lazyPart(

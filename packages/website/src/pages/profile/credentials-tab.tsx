@@ -1,13 +1,13 @@
 import { Stack } from '@mantine/core';
 import { Suspense } from 'react';
 import { PendingPage } from '../../shell/states.tsx';
-import { AccessTokens } from './access-tokens.tsx';
-import { ApiKeys } from './api-keys.tsx';
-import { useHeldSecrets } from './held-secrets.tsx';
+import { AccessTokens } from '../../credentials/access-tokens.tsx';
+import { ApiKeys } from '../../credentials/api-keys.tsx';
+import { useHeldSecrets } from '../../credentials/held-secrets.tsx';
 import { lazyPart } from '../../shell/lazy-part.tsx';
 
 // Below the first screen.
-const TryIt = lazyPart(async () => (await import('./try-it.tsx')).TryIt);
+const TryIt = lazyPart(async () => (await import('../../examples/try-it.tsx')).TryIt);
 
 export function CredentialsTab() {
   const { held, show, clear, dialog } = useHeldSecrets();

@@ -1,11 +1,11 @@
 import { Group, NumberInput, Select, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
-import { Dialog } from '../../shell/dialog.tsx';
-import { fieldErrorsOf } from '../../api/client.ts';
-import { createAccessToken, type MadeCredential } from '../../api/credentials.ts';
-import { FormActions } from '../../shell/form-actions.tsx';
-import * as texts from '../../texts/index.ts';
+import { Dialog } from '../shell/dialog.tsx';
+import { fieldErrorsOf } from '../api/client.ts';
+import { createAccessToken, type MadeCredential } from '../api/credentials.ts';
+import { FormActions } from '../shell/form-actions.tsx';
+import * as texts from '../texts/index.ts';
 
 const t = texts.profile;
 const daySeconds = 86_400;

@@ -12,10 +12,10 @@ import {
 } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { campaignsQuery } from '../../api/campaigns.ts';
-import { accessTokensQuery, apiKeysQuery } from '../../api/credentials.ts';
-import { type TestResponse, tryCrm, tryIntake } from '../../api/try-lead.ts';
-import { CodeBlock } from '../../examples/code-block.tsx';
+import { campaignsQuery } from '../api/campaigns.ts';
+import { accessTokensQuery, apiKeysQuery } from '../api/credentials.ts';
+import { type TestResponse, tryCrm, tryIntake } from '../api/try-lead.ts';
+import { CodeBlock } from './code-block.tsx';
 import {
   type Api,
   crmRequest,
@@ -24,11 +24,11 @@ import {
   examplePage,
   intakeRequest,
   mask,
-} from '../../examples/example-request.ts';
-import { ButtonLink } from '../../shell/links.tsx';
-import { ErrorNotice } from '../../shell/states.tsx';
-import * as texts from '../../texts/index.ts';
-import type { ShownSecrets } from './held-secrets.tsx';
+} from './example-request.ts';
+import { ButtonLink } from '../shell/links.tsx';
+import { ErrorNotice } from '../shell/states.tsx';
+import * as texts from '../texts/index.ts';
+import type { ShownSecrets } from '../credentials/held-secrets.tsx';
 
 const t = texts.profile;
 

@@ -2,14 +2,14 @@ import { Checkbox, Group, Radio, Select, Stack, TagsInput, TextInput } from '@ma
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { NewApiKey, SingleScope } from '@leads/core/credential';
-import { campaignOption } from '../../shell/campaign-option.ts';
-import { Dialog } from '../../shell/dialog.tsx';
-import { campaignsQuery } from '../../api/campaigns.ts';
-import { fieldErrorsOf } from '../../api/client.ts';
-import { createApiKey, type MadeCredential } from '../../api/credentials.ts';
-import { DateInput } from '../../shell/date-input.tsx';
-import { FormActions } from '../../shell/form-actions.tsx';
-import * as texts from '../../texts/index.ts';
+import { campaignOption } from '../shell/campaign-option.ts';
+import { Dialog } from '../shell/dialog.tsx';
+import { campaignsQuery } from '../api/campaigns.ts';
+import { fieldErrorsOf } from '../api/client.ts';
+import { createApiKey, type MadeCredential } from '../api/credentials.ts';
+import { DateInput } from '../shell/date-input.tsx';
+import { FormActions } from '../shell/form-actions.tsx';
+import * as texts from '../texts/index.ts';
 
 const t = texts.profile;
 const dayMs = 86_400_000;

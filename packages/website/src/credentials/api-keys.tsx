@@ -2,24 +2,24 @@ import { Alert, Badge, Button, Code, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { ApiKeyView } from '@leads/core/credential';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { campaignsQuery } from '../../api/campaigns.ts';
+import { campaignsQuery } from '../api/campaigns.ts';
 import {
   apiKeysQuery,
   type MadeCredential,
   replacementsOf,
   revokeApiKey,
   rotateApiKey,
-} from '../../api/credentials.ts';
-import { useCommands } from '../../shell/commands.ts';
-import { ConfirmButton } from '../../shell/confirm-button.tsx';
-import { IconPlus } from '../../shell/icons.tsx';
-import { keyLimits } from '../../shell/key-limits.ts';
-import { lazyDialog } from '../../shell/lazy-part.tsx';
-import { AnchorLink } from '../../shell/links.tsx';
-import { RecordRow } from '../../shell/record-row.tsx';
-import { RelativeTime } from '../../shell/relative-time.tsx';
-import { relativeTime, useNow } from '../../shell/time.ts';
-import * as texts from '../../texts/index.ts';
+} from '../api/credentials.ts';
+import { useCommands } from '../shell/commands.ts';
+import { ConfirmButton } from '../shell/confirm-button.tsx';
+import { IconPlus } from '../shell/icons.tsx';
+import { keyLimits } from '../shell/key-limits.ts';
+import { lazyDialog } from '../shell/lazy-part.tsx';
+import { AnchorLink } from '../shell/links.tsx';
+import { RecordRow } from '../shell/record-row.tsx';
+import { RelativeTime } from '../shell/relative-time.tsx';
+import { relativeTime, useNow } from '../shell/time.ts';
+import * as texts from '../texts/index.ts';
 import { CredentialSection, StateBadge } from './credential-section.tsx';
 
 const t = texts.profile;

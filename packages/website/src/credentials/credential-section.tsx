@@ -1,9 +1,9 @@
 import { Badge, Box, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import { EmptyState, isActionAbove } from '../../shell/empty-state.tsx';
-import { QueryState } from '../../shell/states.tsx';
-import { RecordList } from '../../shell/record-row.tsx';
-import * as texts from '../../texts/index.ts';
+import { EmptyState, isActionAbove } from '../shell/empty-state.tsx';
+import { QueryState } from '../shell/states.tsx';
+import { RecordList } from '../shell/record-row.tsx';
+import * as texts from '../texts/index.ts';
 
 const t = texts.profile;
 

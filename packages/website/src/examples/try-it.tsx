@@ -12,10 +12,10 @@ import {
 } from '@mantine/core';
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { meQuery } from '../../api/account.ts';
-import { campaignsQuery } from '../../api/campaigns.ts';
-import { apiKeysQuery, type MadeCredential } from '../../api/credentials.ts';
-import { CodeBlock } from '../../examples/code-block.tsx';
+import { meQuery } from '../api/account.ts';
+import { campaignsQuery } from '../api/campaigns.ts';
+import { apiKeysQuery, type MadeCredential } from '../api/credentials.ts';
+import { CodeBlock } from './code-block.tsx';
 import {
   type Api,
   apis,
@@ -25,17 +25,17 @@ import {
   mask,
   placeholders,
   type Secrets,
-} from '../../examples/example-request.ts';
-import { type Language, languagesOf, writeSnippet } from '../../examples/snippets.ts';
-import { CopyTextButton } from '../../shell/copy-text-button.tsx';
-import { lazyDialog } from '../../shell/lazy-part.tsx';
-import * as texts from '../../texts/index.ts';
-import type { ShownSecrets } from './held-secrets.tsx';
+} from './example-request.ts';
+import { type Language, languagesOf, writeSnippet } from './snippets.ts';
+import { CopyTextButton } from '../shell/copy-text-button.tsx';
+import { lazyDialog } from '../shell/lazy-part.tsx';
+import * as texts from '../texts/index.ts';
+import type { ShownSecrets } from '../credentials/held-secrets.tsx';
 import { SendTest } from './send-test.tsx';
 
 const t = texts.profile;
 
-const ApiKeyDialog = lazyDialog(async () => (await import('./api-key-dialog.tsx')).ApiKeyDialog);
+const ApiKeyDialog = lazyDialog(async () => (await import('../credentials/api-key-dialog.tsx')).ApiKeyDialog);
 
 /** Examples that send a lead, and a form to send one from here. */
 export function TryIt({

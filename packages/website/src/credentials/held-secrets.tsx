@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
-import type { MadeCredential } from '../../api/credentials.ts';
-import { SecretDialog } from '../../shell/secret-dialog.tsx';
-import * as texts from '../../texts/index.ts';
+import type { MadeCredential } from '../api/credentials.ts';
+import { SecretDialog } from '../shell/secret-dialog.tsx';
+import * as texts from '../texts/index.ts';
 
 /** The latest secret of each kind created during this visit. */
 export type ShownSecrets = { readonly [Kind in MadeCredential['kind']]?: MadeCredential };

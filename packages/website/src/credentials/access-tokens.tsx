@@ -1,14 +1,14 @@
 import { Button, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { accessTokensQuery, type MadeCredential, revokeAccessToken } from '../../api/credentials.ts';
-import { useCommands } from '../../shell/commands.ts';
-import { ConfirmButton } from '../../shell/confirm-button.tsx';
-import { IconPlus } from '../../shell/icons.tsx';
-import { lazyDialog } from '../../shell/lazy-part.tsx';
-import { RecordRow } from '../../shell/record-row.tsx';
-import { RelativeTime } from '../../shell/relative-time.tsx';
-import * as texts from '../../texts/index.ts';
+import { accessTokensQuery, type MadeCredential, revokeAccessToken } from '../api/credentials.ts';
+import { useCommands } from '../shell/commands.ts';
+import { ConfirmButton } from '../shell/confirm-button.tsx';
+import { IconPlus } from '../shell/icons.tsx';
+import { lazyDialog } from '../shell/lazy-part.tsx';
+import { RecordRow } from '../shell/record-row.tsx';
+import { RelativeTime } from '../shell/relative-time.tsx';
+import * as texts from '../texts/index.ts';
 import { credentialEnd, LastUse } from './api-keys.tsx';
 import { CredentialSection, StateBadge } from './credential-section.tsx';
 
