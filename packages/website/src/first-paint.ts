@@ -22,7 +22,7 @@ import {
   statementRequest,
 } from './api/first-requests.ts';
 import { filtersOf, readLeadSearch } from './leads/lead-search.ts';
-import { daysOf, readOverviewSearch } from './pages/overview/overview-search.ts';
+import { daysOf, readRangeSearch } from './shell/range-search.ts';
 import { payableDaysOf, readStatementSearch } from './pages/statements/statement-search.ts';
 
 /** The scripts and styles of pages, by the name of the page. The build replaces it. */
@@ -44,7 +44,7 @@ const requests: Readonly<Record<string, (search: Record<string, unknown>) => rea
     return [meRequest, ...(read.view === undefined ? [leadListRequest(filtersOf(read))] : [])];
   },
   overview(search) {
-    const days = daysOf(readOverviewSearch(search));
+    const days = daysOf(readRangeSearch(search));
     return [
       meRequest,
       overviewRequest(days),

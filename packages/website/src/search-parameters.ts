@@ -1,6 +1,6 @@
 import { readDeliverySearch } from './pages/integrations/delivery-search.ts';
 import { readLeadSearch } from './leads/lead-search.ts';
-import { readOverviewSearch } from './pages/overview/overview-search.ts';
+import { readRangeSearch } from './shell/range-search.ts';
 import { readStatementSearch } from './pages/statements/statement-search.ts';
 import { isUuid } from './parameter-values.ts';
 
@@ -32,7 +32,7 @@ const ofUser = only(({ user }): { user?: string } => (isUuid(user) ? { user } : 
 
 /** The readers of the parameters of each page. They drop unknown parameters and invalid values. */
 export const searches = {
-  overview: only(readOverviewSearch),
+  overview: only(readRangeSearch),
   leads: only(readLeadSearch),
   statements: only(readStatementSearch),
   campaigns: ofUser,

@@ -9,7 +9,7 @@ import { RelativeTime } from '../../shell/relative-time.tsx';
 import { SortableHeader, useSortedRows } from '../../shell/sortable-table.tsx';
 import { useIsNarrower } from '../../shell/use-is-narrower.ts';
 import * as texts from '../../texts/index.ts';
-import { formatRate } from '../overview/figures.ts';
+import { formatRate } from '../../shell/numbers.ts';
 import { LeadsLink } from '../../leads/leads-link.tsx';
 import { CampaignDialog, type CampaignDialogName, CampaignMenu } from './campaign-actions.tsx';
 import { CampaignState, CampaignWarnings } from './campaign-state.tsx';

@@ -7,7 +7,7 @@ import { AnchorLink } from '../../shell/links.tsx';
 import { relativeTime, useNow } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
 import { dueCallbacks, type ListView, myDueCallbacks } from '../../leads/built-in-views.ts';
-import { formatNumber } from './figures.ts';
+import { formatNumber } from '../../shell/numbers.ts';
 import { LeadsLink } from '../../leads/leads-link.tsx';
 
 const t = texts.overview.attention;

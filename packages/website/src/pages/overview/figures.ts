@@ -1,6 +1,5 @@
 import type { Overview } from '@leads/core/overview';
 import { formatDay, formatTime, type TimeForm } from '../../shell/time.ts';
-import * as texts from '../../texts/index.ts';
 
 /** Fills of the chart: distinguishable with color blindness, in light and dark. */
 export const statusFills = {
@@ -10,8 +9,6 @@ export const statusFills = {
   Trashed: '#8c8c8c',
 } as const;
 
-const number = new Intl.NumberFormat('en');
-const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
 const change = new Intl.NumberFormat('en', {
   style: 'percent',
   maximumFractionDigits: 0,
@@ -19,9 +16,6 @@ const change = new Intl.NumberFormat('en', {
 });
 const points = new Intl.NumberFormat('en', { maximumFractionDigits: 1, signDisplay: 'exceptZero' });
 
-export const formatNumber = (value: number) => number.format(value);
-export const formatRate = (rate: number | null) =>
-  rate === null ? texts.overview.noRate : percent.format(rate);
 export const formatChange = (share: number) => change.format(share);
 export const formatPoints = (difference: number) => points.format(difference * 100);
 

@@ -2,8 +2,8 @@ import { toRecord } from '@leads/core/csv';
 import type { Overview, OverviewPayouts } from '@leads/core/overview';
 import * as texts from '../../texts/index.ts';
 import { statuses } from '../../leads/lead-status.ts';
-import type { BreakdownRow } from './breakdown.tsx';
-import { amountColumns, amountOf } from './payouts.ts';
+import type { BreakdownRow } from '../../shell/breakdown.tsx';
+import { amountColumns, amountOf } from '../../shell/amount-columns.ts';
 
 const t = texts.overview;
 

@@ -23,12 +23,13 @@ import { ButtonLink } from '../../shell/links.tsx';
 import { PendingPage, QueryState } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { AttentionList } from './attention-list.tsx';
-import { Breakdown, type BreakdownRow } from './breakdown.tsx';
-import { formatDays, formatEnd, formatHour, formatNumber, stepNames } from './figures.ts';
+import { Breakdown, type BreakdownRow } from '../../shell/breakdown.tsx';
+import { formatNumber } from '../../shell/numbers.ts';
+import { formatDays, formatEnd, formatHour, stepNames } from './figures.ts';
 import { toCsv } from './overview-csv.ts';
 import { currenciesOf } from './payouts.ts';
-import { daysOf, type OverviewSearch, readOverviewSearch } from './overview-search.ts';
-import { RangePicker } from './range-picker.tsx';
+import { daysOf, type RangeSearch, readRangeSearch } from '../../shell/range-search.ts';
+import { RangePicker } from '../../shell/range-picker.tsx';
 import { Steps } from './steps.tsx';
 import { Payouts, Totals } from './totals.tsx';
 import { useTitle } from '../../shell/use-title.ts';
@@ -42,14 +43,14 @@ const FirstSteps = lazyPart(async () => (await import('./first-steps.tsx')).Firs
 const route = getRouteApi('/console/overview');
 
 export function OverviewPage() {
-  const search = readOverviewSearch(route.useSearch());
+  const search = readRangeSearch(route.useSearch());
   const navigate = route.useNavigate();
   const days = daysOf(search);
   const query = useQuery(overviewQuery(days));
   const { data, error, isPlaceholderData } = query;
   const { isAboveKnown, hasFirstSteps } = useAbove();
   useTitle(t.title);
-  const show = (changed: OverviewSearch) =>
+  const show = (changed: RangeSearch) =>
     void navigate({ search: changed, replace: true, resetScroll: false });
 
   return (

@@ -2,10 +2,12 @@ import { BarChart } from '@mantine/charts';
 import '@mantine/charts/styles.css';
 import type { Overview } from '@leads/core/overview';
 import * as texts from '../../texts/index.ts';
-import { formatNumber, statusFills, stepNames } from './figures.ts';
+import { formatNumber } from '../../shell/numbers.ts';
+import { statusFills, stepNames } from './figures.ts';
 import { formatMoney } from '../../shell/money.ts';
 import { statuses } from '../../leads/lead-status.ts';
-import { meanings, type StepPayouts } from './payouts.ts';
+import { meanings } from '../../shell/amount-columns.ts';
+import { type StepPayouts } from './payouts.ts';
 
 const t = texts.overview;
 

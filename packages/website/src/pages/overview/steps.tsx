@@ -13,9 +13,11 @@ import type { Overview, OverviewPayouts } from '@leads/core/overview';
 import { type ComponentProps, Suspense, useEffect, useState } from 'react';
 import { formatMoney } from '../../shell/money.ts';
 import * as texts from '../../texts/index.ts';
-import { formatNumber, stepNames } from './figures.ts';
+import { formatNumber } from '../../shell/numbers.ts';
+import { stepNames } from './figures.ts';
 import { statuses } from '../../leads/lead-status.ts';
-import { meanings, stepPayouts } from './payouts.ts';
+import { meanings } from '../../shell/amount-columns.ts';
+import { stepPayouts } from './payouts.ts';
 import { lazyPart } from '../../shell/lazy-part.tsx';
 
 const t = texts.overview;

@@ -4,10 +4,12 @@ import type { ReactNode } from 'react';
 import { formatMoney } from '../../shell/money.ts';
 import * as texts from '../../texts/index.ts';
 import { Delta, type Meaning } from './delta.tsx';
-import { formatChange, formatNumber, formatPoints, formatRate } from './figures.ts';
+import { formatNumber, formatRate } from '../../shell/numbers.ts';
+import { formatChange, formatPoints } from './figures.ts';
 import { statuses } from '../../leads/lead-status.ts';
 import { LeadsLink } from '../../leads/leads-link.tsx';
-import { amountColumns, amountOf, currenciesOf, type PayoutMeaning } from './payouts.ts';
+import { amountColumns, amountOf, type PayoutMeaning } from '../../shell/amount-columns.ts';
+import { currenciesOf } from './payouts.ts';
 
 const t = texts.overview;
 

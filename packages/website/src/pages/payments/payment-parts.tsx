@@ -12,7 +12,7 @@ import { RelativeTime } from '../../shell/relative-time.tsx';
 import { formatDay } from '../../shell/time.ts';
 import { common } from '../../texts/index.ts';
 import { payments as t } from '../../texts/payments.ts';
-import { formatNumber } from '../overview/figures.ts';
+import { formatNumber } from '../../shell/numbers.ts';
 import { followPayment } from './follow-payment.ts';
 
 const colors: Readonly<Record<Payment['state'], string>> = {

@@ -15,7 +15,7 @@ import { ErrorNotice } from '../../shell/states.tsx';
 import { formatDay } from '../../shell/time.ts';
 import { useIdempotencyKey } from '../../shell/use-idempotency-key.ts';
 import { payments as t } from '../../texts/payments.ts';
-import { daysOf } from '../overview/overview-search.ts';
+import { daysOf } from '../../shell/range-search.ts';
 import { followPayment } from '../payments/follow-payment.ts';
 
 /** The payable leads of a publisher in one currency. */

@@ -1,8 +1,8 @@
 import { isUuid, termOf } from '../../parameter-values.ts';
-import { daysOf, type OverviewSearch, readOverviewSearch } from '../overview/overview-search.ts';
+import { daysOf, type RangeSearch, readRangeSearch } from '../../shell/range-search.ts';
 
 /** The days of a statement in the address, and the publisher and the campaign if it has only one. */
-export interface StatementSearch extends OverviewSearch {
+export interface StatementSearch extends RangeSearch {
   readonly user?: string;
   readonly campaignCode?: string;
 }
@@ -12,7 +12,7 @@ export function readStatementSearch(search: Record<string, unknown>): StatementS
   const { user } = search;
   const campaignCode = termOf(search['campaignCode']);
   return {
-    ...readOverviewSearch(search),
+    ...readRangeSearch(search),
     ...(isUuid(user) && { user }),
     ...(campaignCode !== undefined && { campaignCode }),
   };

@@ -7,7 +7,7 @@ import { useIsNarrower } from '../../shell/use-is-narrower.ts';
 import * as texts from '../../texts/index.ts';
 import { statements as t } from '../../texts/statements.ts';
 import { statuses } from '../../leads/lead-status.ts';
-import { formatNumber } from '../overview/figures.ts';
+import { formatNumber } from '../../shell/numbers.ts';
 
 type Items = Statement['publishers'][number]['items'];
 

@@ -21,7 +21,7 @@ import { ErrorNotice, QueryState } from '../../shell/states.tsx';
 import { common } from '../../texts/common.ts';
 import { payments } from '../../texts/payments.ts';
 import { statements as t } from '../../texts/statements.ts';
-import { RangePicker } from '../overview/range-picker.tsx';
+import { RangePicker } from '../../shell/range-picker.tsx';
 import { PaymentsInProgress } from '../payments/payment-parts.tsx';
 import type { Payable, PayableDays } from './pay-dialog.tsx';
 import { StatementItems, StatementTotals } from './statement-tables.tsx';

@@ -1,11 +1,11 @@
-import type { OverviewRange } from '../../api/overview.ts';
-import { isDay, isZone } from '../../parameter-values.ts';
+import type { OverviewRange } from '../api/overview.ts';
+import { isDay, isZone } from '../parameter-values.ts';
 
 export const presets = ['today', '7d', '30d', '90d', 'this-month', 'last-month', '12m'] as const;
 export type Preset = (typeof presets)[number];
 
 /** The range in the address: a preset, or a first and a last day. */
-export interface OverviewSearch {
+export interface RangeSearch {
   readonly range?: Preset;
   readonly from?: string;
   readonly to?: string;
@@ -17,7 +17,7 @@ export interface OverviewSearch {
 }
 
 /** Parses the range from the address and drops unknown values. */
-export function readOverviewSearch(search: Record<string, unknown>): OverviewSearch {
+export function readRangeSearch(search: Record<string, unknown>): RangeSearch {
   const { range, from, to, compareFrom, compareTo, zone } = search;
   return {
     ...(isDay(from) && isDay(to) ? { from, to } : isPreset(range) && { range }),
@@ -34,12 +34,12 @@ function ownZone(): string {
 }
 
 /** Returns the first and the last day of a range, both inclusive. Presets end today at the latest. */
-export function daysOf(search: OverviewSearch, now = new Date()): OverviewRange {
+export function daysOf(search: RangeSearch, now = new Date()): OverviewRange {
   const { compareFrom, compareTo } = search;
   return { ...rangeOf(search, now), ...(compareFrom !== undefined && { compareFrom, compareTo }) };
 }
 
-function rangeOf(search: OverviewSearch, now: Date): OverviewRange {
+function rangeOf(search: RangeSearch, now: Date): OverviewRange {
   const zone = search.zone ?? ownZone();
   if (search.from !== undefined && search.to !== undefined) return { from: search.from, to: search.to, zone };
   const today = todayIn(zone, now);

@@ -1,9 +1,9 @@
 import { Group, Select, TextInput } from '@mantine/core';
 import { useMemo, useState } from 'react';
-import type { OverviewRange } from '../../api/overview.ts';
-import { hasWholeYear } from '../../shell/date-input.tsx';
-import * as texts from '../../texts/index.ts';
-import { type OverviewSearch, type Preset, presets } from './overview-search.ts';
+import type { OverviewRange } from '../api/overview.ts';
+import { hasWholeYear } from './date-input.tsx';
+import * as texts from '../texts/index.ts';
+import { type RangeSearch, type Preset, presets } from './range-search.ts';
 
 const t = texts.overview;
 const ranges = [
@@ -15,13 +15,13 @@ const ranges = [
 const renamed = ['Asia/Ho_Chi_Minh', 'Asia/Kathmandu', 'Asia/Kolkata', 'Asia/Yangon', 'Europe/Kyiv'];
 
 interface RangePickerProps {
-  readonly search: OverviewSearch;
+  readonly search: RangeSearch;
   /** The current range. */
   readonly days: OverviewRange;
   readonly faults: Readonly<Record<string, string>>;
   /** Whether other days to compare with can be selected. */
   readonly isComparing?: boolean;
-  readonly onChange: (search: OverviewSearch) => void;
+  readonly onChange: (search: RangeSearch) => void;
 }
 
 /** Selects the days and the time zone. */

@@ -1,11 +1,11 @@
 import { Paper, Table, Text, Title } from '@mantine/core';
 import type { Overview, PayoutSum } from '@leads/core/overview';
-import { formatMoney } from '../../shell/money.ts';
-import { SortableHeader, useSortedRows } from '../../shell/sortable-table.tsx';
-import * as texts from '../../texts/index.ts';
-import { formatNumber, formatRate } from './figures.ts';
-import { LeadsLink } from '../../leads/leads-link.tsx';
-import { type AmountColumn, amountColumns, amountOf } from './payouts.ts';
+import { formatMoney } from './money.ts';
+import { SortableHeader, useSortedRows } from './sortable-table.tsx';
+import * as texts from '../texts/index.ts';
+import { formatNumber, formatRate } from './numbers.ts';
+import { LeadsLink } from '../leads/leads-link.tsx';
+import { type AmountColumn, amountColumns, amountOf } from './amount-columns.ts';
 
 const t = texts.overview;
 
