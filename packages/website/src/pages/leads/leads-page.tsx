@@ -39,6 +39,7 @@ import {
 import classes from './leads.module.css';
 import { exportsQuery } from './running-exports.ts';
 import { useLeadList } from './use-lead-list.ts';
+import { useNextPage } from './use-next-page.ts';
 import { useStatusChanges } from './use-status-changes.tsx';
 import { ViewsMenu } from './views-menu.tsx';
 import { useTitle } from '../../shell/use-title.ts';
@@ -81,13 +82,8 @@ export function LeadsPage() {
   const statusChanges = useStatusChanges(role, pollNow);
   const earlyKeys = useEarlyKeys(search.lead !== undefined);
   // The open lead has a next one, until all leads are loaded.
-  const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = list;
   const openAt = leads.findIndex(({ id }) => id === search.lead);
-  const isNearEnd = !list.isPlaceholderData && openAt !== -1 && openAt >= leads.length - leadsAhead;
-  useEffect(() => {
-    if (isNearEnd && hasNextPage && !isFetchingNextPage && !isFetchNextPageError)
-      void fetchNextPage({ cancelRefetch: false });
-  }, [isNearEnd, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
+  useNextPage(data, openAt === -1 ? undefined : openAt, leadsAhead, { cancelRefetch: false });
   const [dialog, setDialog] = useState<
     'new' | 'import' | 'import-statuses' | 'shortcuts' | 'columns' | 'jobs'
   >();
