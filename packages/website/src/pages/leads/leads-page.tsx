@@ -1,45 +1,38 @@
-import { ActionIcon, Button, Center, Group, Menu, Text, Title, VisuallyHidden } from '@mantine/core';
+import { Button, Center, Group, Text, Title, VisuallyHidden } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useMediaQuery } from '@mantine/hooks';
-import { Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
+import { Suspense, useMemo, useRef, useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { browserAddress } from '../../api/workspace-address.ts';
-import { invalidateCounts, leadCountQuery, leadQuery } from '../../api/leads.ts';
+import { leadCountQuery, leadQuery } from '../../api/leads.ts';
 import { jobsQuery } from '../../api/jobs.ts';
-import { viewsQuery } from '../../api/views.ts';
 import { useCommands } from '../../shell/commands.ts';
-import {
-  IconColumns,
-  IconDots,
-  IconDownload,
-  IconHistory,
-  IconKeyboard,
-  IconPlus,
-  IconUpload,
-} from '../../shell/icons.tsx';
+import { IconPlus } from '../../shell/icons.tsx';
 import { lazyDialog, lazyPart } from '../../shell/lazy-part.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
-import { builtInViewsOf, type ListView } from '../../leads/built-in-views.ts';
-import { useColumns } from './columns.ts';
-import { keyConsumers, useEarlyKeys } from './early-keys.ts';
+import type { ListView } from '../../leads/built-in-views.ts';
+import { useEarlyKeys } from './early-keys.ts';
 import { FilterChips, LeadFilterBar } from './lead-filters.tsx';
 import { LeadList } from './lead-list.tsx';
 import {
   emptyFilters,
   type FilterChanges,
   filtersOf,
-  isSame,
   type LeadSearch,
   readLeadSearch,
   sortChanges,
 } from '../../leads/lead-search.ts';
+import { type LeadsDialog, OpenLeadsDialog } from './leads-dialogs.tsx';
+import { LeadsMenu, pageActions } from './leads-menu.tsx';
 import classes from './leads.module.css';
 import { exportsQuery } from './running-exports.ts';
 import { useLeadList } from './use-lead-list.ts';
 import { useNextPage } from './use-next-page.ts';
+import { usePageKeys } from './use-page-keys.ts';
+import { useShownView } from './use-shown-view.ts';
 import { useStatusChanges } from './use-status-changes.tsx';
 import { ViewsMenu } from './views-menu.tsx';
 import { useTitle } from '../../shell/use-title.ts';
@@ -48,18 +41,8 @@ const t = texts.leads;
 const route = getRouteApi('/console/leads');
 
 const LeadPanel = lazyDialog(async () => (await import('./lead-panel.tsx')).LeadPanel);
-const ColumnsDialog = lazyDialog(async () => (await import('./columns-dialog.tsx')).ColumnsDialog);
 const ExportProgress = lazyPart(async () => (await import('./export-progress.tsx')).ExportProgress);
 const JobsLine = lazyPart(async () => (await import('./jobs-line.tsx')).JobsLine);
-const JobsDialog = lazyDialog(async () => (await import('./jobs-dialog.tsx')).JobsDialog);
-const NewLeadDialog = lazyDialog(async () => (await import('./new-lead-dialog.tsx')).NewLeadDialog);
-const ImportDialog = lazyDialog(
-  async () => (await import('../../leads/import/import-dialog.tsx')).ImportDialog,
-);
-const ImportStatusesDialog = lazyDialog(
-  async () => (await import('../../leads/import/import-statuses-dialog.tsx')).ImportStatusesDialog,
-);
-const ShortcutsDialog = lazyDialog(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog);
 
 /** The next page is fetched while this many leads follow the open one. */
 const leadsAhead = 20;
@@ -70,6 +53,7 @@ export function LeadsPage() {
   const queryClient = useQueryClient();
   const { data: me } = useSuspenseQuery(meQuery);
   const role = me.workspace?.role ?? 'publisher';
+  const canChange = role !== 'publisher';
   // The same object while the filters do not change. Opening a lead does not change the filters.
   const key = JSON.stringify(filtersOf(search));
   const filters = useMemo(() => filtersOf(JSON.parse(key) as LeadSearch), [key]);
@@ -84,34 +68,10 @@ export function LeadsPage() {
   // The open lead has a next one, until all leads are loaded.
   const openAt = leads.findIndex(({ id }) => id === search.lead);
   useNextPage(data, openAt === -1 ? undefined : openAt, leadsAhead, { cancelRefetch: false });
-  const [dialog, setDialog] = useState<
-    'new' | 'import' | 'import-statuses' | 'shortcuts' | 'columns' | 'jobs'
-  >();
-
+  const [dialog, setDialog] = useState<LeadsDialog>();
   const { data: exports = [] } = useQuery(exportsQuery);
-  const { data: jobs } = useQuery({ ...jobsQuery, enabled: role !== 'publisher' });
-  const builtIn = builtInViewsOf(role).find(({ id }) => id === search.view);
-  const { data: views } = useQuery({
-    ...viewsQuery,
-    enabled: search.view !== undefined && builtIn === undefined,
-  });
-  const view: ListView | undefined = builtIn ?? views?.find(({ id }) => id === search.view);
-  const columns = useColumns(
-    me.user.id,
-    role,
-    view && { id: view.id, columns: view.columns && { names: view.columns, widths: view.widths ?? {} } },
-  );
-  const { sort: shownSort, ...shownFilters } = filters;
-  const shown = {
-    filters: shownFilters,
-    ...(shownSort !== undefined && { sort: shownSort }),
-    ...(columns.chosen !== undefined && {
-      columns: [...columns.chosen.names],
-      widths: columns.chosen.widths as Record<string, number>,
-    }),
-  };
-  const isChanged =
-    view !== undefined && (columns.isChanged || !isSame(filters, { ...view.filters, sort: view.sort }));
+  const { data: jobs } = useQuery({ ...jobsQuery, enabled: canChange });
+  const { view, columns, shown, isChanged } = useShownView(me.user.id, role, search.view, filters);
   const openView = (opened: ListView | undefined) => {
     columns.forgetDraft();
     show(
@@ -138,7 +98,6 @@ export function LeadsPage() {
   const hrefOf = (id: string) => browserAddress(`/leads?lead=${encodeURIComponent(id)}`);
   const showAll = () => void navigate({ to: '/leads', search: {}, resetScroll: false });
   const focusList = () => scroller.current?.focus({ preventScroll: true });
-  const closeDialog = () => setDialog(undefined);
   const exportAll = (format: 'csv' | 'ndjson') => {
     void import('./export-leads.ts').then(
       ({ exportLeads }) => exportLeads({ queryClient, format, filters, total: total.data }),
@@ -146,31 +105,13 @@ export function LeadsPage() {
     );
   };
 
+  const actions = pageActions(canChange, setDialog, exportAll);
   useCommands([
     { label: t.newLead, run: () => setDialog('new') },
     { label: t.search, shortcut: '/', run: () => searchBox.current?.select() },
-    { label: t.editColumns, run: () => setDialog('columns') },
-    { label: t.importCsv, run: () => setDialog('import') },
-    ...(role === 'publisher' ? [] : [{ label: t.importStatuses, run: () => setDialog('import-statuses') }]),
-    { label: t.exportCsv, run: () => exportAll('csv') },
-    { label: t.exportNdjson, run: () => exportAll('ndjson') },
-    ...(role === 'publisher' ? [] : [{ label: t.jobs, run: () => setDialog('jobs') }]),
-    { label: t.shortcuts, shortcut: '?', run: () => setDialog('shortcuts') },
+    ...actions.flat(),
   ]);
-
-  const onKey = useEffectEvent((event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || !(event.target instanceof Element)) return;
-    if (event.target.closest(keyConsumers) !== null) return;
-    if (event.key === '/') searchBox.current?.select();
-    else if (event.key === '?') setDialog('shortcuts');
-    else return;
-    event.preventDefault();
-  });
-  useEffect(() => {
-    const listener = (event: KeyboardEvent) => onKey(event);
-    document.addEventListener('keydown', listener);
-    return () => document.removeEventListener('keydown', listener);
-  }, []);
+  usePageKeys({ '/': () => searchBox.current?.select(), '?': () => setDialog('shortcuts') });
 
   return (
     <div className={classes['split']}>
@@ -203,65 +144,13 @@ export function LeadsPage() {
             >
               {t.newLead}
             </Button>
-            <Menu position="bottom-end">
-              <Menu.Target>
-                <ActionIcon variant="default" size="var(--control-height)" aria-label={t.actions}>
-                  <IconDots size={16} aria-hidden />
-                </ActionIcon>
-              </Menu.Target>
-              <Menu.Dropdown>
-                <Menu.Item
-                  leftSection={<IconColumns size={16} aria-hidden />}
-                  onClick={() => setDialog('columns')}
-                >
-                  {t.editColumns}
-                </Menu.Item>
-                <Menu.Item
-                  leftSection={<IconUpload size={16} aria-hidden />}
-                  onClick={() => setDialog('import')}
-                >
-                  {t.importCsv}
-                </Menu.Item>
-                {role !== 'publisher' && (
-                  <Menu.Item
-                    leftSection={<IconUpload size={16} aria-hidden />}
-                    onClick={() => setDialog('import-statuses')}
-                  >
-                    {t.importStatuses}
-                  </Menu.Item>
-                )}
-                {(['csv', 'ndjson'] as const).map((format) => (
-                  <Menu.Item
-                    key={format}
-                    leftSection={<IconDownload size={16} aria-hidden />}
-                    onClick={() => exportAll(format)}
-                  >
-                    {format === 'csv' ? t.exportCsv : t.exportNdjson}
-                  </Menu.Item>
-                ))}
-                <Menu.Divider />
-                {role !== 'publisher' && (
-                  <Menu.Item
-                    leftSection={<IconHistory size={16} aria-hidden />}
-                    onClick={() => setDialog('jobs')}
-                  >
-                    {t.jobs}
-                  </Menu.Item>
-                )}
-                <Menu.Item
-                  leftSection={<IconKeyboard size={16} aria-hidden />}
-                  onClick={() => setDialog('shortcuts')}
-                >
-                  {t.shortcuts}
-                </Menu.Item>
-              </Menu.Dropdown>
-            </Menu>
+            <LeadsMenu actions={actions} />
           </Group>
         </Group>
         <LeadFilterBar
           searchBox={searchBox}
           filters={filters}
-          isManager={role !== 'publisher'}
+          isManager={canChange}
           onChange={(changes: FilterChanges) => show(changes)}
           onClear={showAll}
           onLeaveSearch={focusList}
@@ -319,27 +208,15 @@ export function LeadsPage() {
           {data.arrived > 0 ? t.arrived(data.arrived) : ''}
         </VisuallyHidden>
         {statusChanges.dialogs}
-        {dialog === 'columns' && (
-          <ColumnsDialog
-            columns={columns.columns}
+        {dialog !== undefined && (
+          <OpenLeadsDialog
+            dialog={dialog}
+            columns={columns}
             role={role}
-            onChange={columns.change}
-            onClose={closeDialog}
+            onChanged={pollNow}
+            onClose={() => setDialog(undefined)}
           />
         )}
-        {dialog === 'jobs' && <JobsDialog role={role} onClose={closeDialog} />}
-        {dialog === 'new' && <NewLeadDialog onClose={closeDialog} onCreated={pollNow} />}
-        {dialog === 'import' && (
-          <ImportDialog
-            onClose={closeDialog}
-            onImported={() => {
-              pollNow();
-              invalidateCounts(queryClient);
-            }}
-          />
-        )}
-        {dialog === 'import-statuses' && <ImportStatusesDialog onClose={closeDialog} onImported={pollNow} />}
-        {dialog === 'shortcuts' && <ShortcutsDialog canChange={role !== 'publisher'} onClose={closeDialog} />}
       </div>
       {search.lead !== undefined && (
         <LeadPanel
