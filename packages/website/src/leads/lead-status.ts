@@ -17,6 +17,10 @@ export const statusKeys: Readonly<Record<string, LeadStatus>> = {
   h: 'OnHold',
 };
 
+/** Returns the key that changes a lead to a status. */
+export const statusKeyOf = (status: LeadStatus): string | undefined =>
+  Object.keys(statusKeys).find((key) => statusKeys[key] === status);
+
 /** Returns the statuses to which a role can change a lead. */
 export function nextStatuses(from: LeadStatus, role: MemberRole): readonly LeadStatus[] {
   if (role === 'publisher' || (from === 'Paid' && role !== 'owner')) return [];

@@ -10,7 +10,8 @@ import { ErrorNotice } from '../../shell/states.tsx';
 import { usePreventReload } from '../../shell/use-prevent-reload.ts';
 import * as texts from '../../texts/index.ts';
 import { type ContactField, contactFields, optionalFields } from '../../leads/contact-fields.ts';
-import { Copy, Fact, Section, useUnsaved } from './panel-parts.tsx';
+import { Copy, Fact, Section } from './panel-parts.tsx';
+import { useUnsaved } from './unsaved-edits.tsx';
 import { updateListed } from './use-lead-list.ts';
 
 const t = texts.leads;

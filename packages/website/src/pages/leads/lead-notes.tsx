@@ -8,7 +8,8 @@ import { ErrorNotice } from '../../shell/states.tsx';
 import { exactTime } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
 import classes from './leads.module.css';
-import { Section, useUnsaved } from './panel-parts.tsx';
+import { Section } from './panel-parts.tsx';
+import { useUnsaved } from './unsaved-edits.tsx';
 
 const t = texts.leads;
 

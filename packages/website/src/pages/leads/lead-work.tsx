@@ -6,7 +6,8 @@ import { assigneeOptions } from '../../shell/member-options.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { toLocal } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
-import { Section, useUnsaved } from './panel-parts.tsx';
+import { Section } from './panel-parts.tsx';
+import { useUnsaved } from './unsaved-edits.tsx';
 import { useLeadEdit } from './use-lead-edit.ts';
 
 const t = texts.leads;

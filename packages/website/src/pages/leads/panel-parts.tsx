@@ -1,22 +1,11 @@
 import { ActionIcon, CopyButton, Group, Stack, Text, Title, Tooltip } from '@mantine/core';
-import { createContext, type ReactNode, useContext, useLayoutEffect } from 'react';
+import type { ReactNode } from 'react';
 import { IconCheck, IconCopy } from '../../shell/icons.tsx';
+import { isInModal } from '../../shell/modal.ts';
 import * as texts from '../../texts/index.ts';
 import classes from './leads.module.css';
 
 const t = texts.leads;
-
-/** Reports to the panel which of its parts have unsaved edits. */
-export const Unsaved = createContext<(part: string, isUnsaved: boolean) => void>(() => undefined);
-
-/** Reports whether a part of the panel has unsaved edits. A layout effect, because the next key can be Esc. */
-export function useUnsaved(part: string, isUnsaved: boolean): void {
-  const report = useContext(Unsaved);
-  useLayoutEffect(() => {
-    report(part, isUnsaved);
-    return () => report(part, false);
-  }, [report, part, isUnsaved]);
-}
 
 export function Section({
   title,
@@ -80,4 +69,9 @@ export function Copy({ value, label }: { value: string; label: string }) {
       )}
     </CopyButton>
   );
+}
+
+/** Focuses a part of the panel, unless the user is in a dialog above the page. */
+export function takeFocus(part: HTMLElement | null): void {
+  if (!isInModal(document.activeElement)) part?.focus({ preventScroll: true });
 }

@@ -5,7 +5,7 @@ import { fieldErrorsOf } from '../../api/client.ts';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { PayoutInputs, usualCurrency } from '../../shell/payout-inputs.tsx';
 import * as texts from '../../texts/index.ts';
-import { useUnsaved } from './panel-parts.tsx';
+import { useUnsaved } from './unsaved-edits.tsx';
 import { useLeadEdit } from './use-lead-edit.ts';
 
 const t = texts.leads;
