@@ -15,7 +15,8 @@ import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import type { ListView } from '../../leads/built-in-views.ts';
 import { useEarlyKeys } from './early-keys.ts';
-import { FilterChips, LeadFilterBar } from './lead-filters.tsx';
+import { FilterChips } from './filter-chips.tsx';
+import { LeadFilterBar } from './lead-filters.tsx';
 import { LeadList } from './lead-list.tsx';
 import {
   emptyFilters,

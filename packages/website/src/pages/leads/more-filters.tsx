@@ -1,0 +1,196 @@
+import { fieldOf, isInternal } from '@leads/core/lead/sort-fields';
+import { Group, Select, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { membersQuery } from '../../api/members.ts';
+import {
+  type FilterChanges,
+  type LeadFilters,
+  type LeadSort,
+  sortChanges,
+  sortOf,
+} from '../../leads/lead-search.ts';
+import { DateInput, hasWholeYear } from '../../shell/date-input.tsx';
+import { assigneeOptions, memberOptions } from '../../shell/member-options.ts';
+import * as texts from '../../texts/index.ts';
+import { startOf, toDay } from './days.ts';
+import classes from './leads.module.css';
+import { debounceMs, useTyped } from './use-typed.ts';
+
+const t = texts.leads;
+
+export interface FiltersProps {
+  readonly filters: LeadFilters;
+  readonly onChange: (changes: FilterChanges) => void;
+  /** Whether the user sees the leads of other members. */
+  readonly isManager: boolean;
+}
+
+/** The filters behind the button. */
+export function MoreFilters({ filters, onChange, isManager }: FiltersProps) {
+  const { data: members = [] } = useQuery({ ...membersQuery, enabled: isManager });
+  return (
+    <>
+      {isManager && (
+        <ChoiceFilter
+          name="user"
+          label={t.user}
+          placeholder={t.anyUser}
+          searchable
+          data={memberOptions(members, filters.user)}
+          {...{ filters, onChange }}
+        />
+      )}
+      {isManager && (
+        <ChoiceFilter
+          name="assignee"
+          label={t.assignee}
+          placeholder={t.anyAssignee}
+          searchable
+          data={[
+            { value: 'me', label: t.assignedToMe },
+            { value: 'none', label: t.unassigned },
+            ...assigneeOptions(members),
+          ]}
+          {...{ filters, onChange }}
+        />
+      )}
+      {isManager && (
+        <label className={classes['due']}>
+          <input
+            type="checkbox"
+            className={classes['check']}
+            checked={filters.callbackDue === 'true'}
+            onChange={(event) => onChange({ callbackDue: event.currentTarget.checked ? 'true' : undefined })}
+          />
+          {t.dueOnly}
+        </label>
+      )}
+      <Group grow gap="xs">
+        <DayFilter
+          label={t.createdFrom}
+          day={toDay(filters.createdFrom)}
+          onChange={(day) => onChange({ createdFrom: startOf(day, 0) })}
+        />
+        <DayFilter
+          label={t.createdTo}
+          day={toDay(filters.createdTo, -1)}
+          onChange={(day) => onChange({ createdTo: startOf(day, 1) })}
+        />
+      </Group>
+      <TextFilter name="phone" label={t.phoneFilter} hint={t.phoneFilterHint} {...{ filters, onChange }} />
+      <TextFilter name="s1" label={t.s1} {...{ filters, onChange }} />
+      <TextFilter name="lpName" label={t.lpName} {...{ filters, onChange }} />
+      <TextFilter name="country" label={t.fields.country} {...{ filters, onChange }} />
+      <ChoiceFilter
+        name="source"
+        label={t.source}
+        placeholder={t.anySource}
+        data={[
+          { value: 'crm', label: t.sources.crm },
+          { value: 'intake', label: t.sources.intake },
+        ]}
+        {...{ filters, onChange }}
+      />
+      <Select
+        size="xs"
+        label={t.sort}
+        allowDeselect={false}
+        comboboxProps={{ withinPortal: false }}
+        value={sortOf(filters)}
+        onChange={(value) => value !== null && onChange(sortChanges(filters, value))}
+        data={(Object.keys(t.sorts) as LeadSort[])
+          .filter((value) => isManager || !(isInternal(fieldOf(value)) || fieldOf(value) === 'user'))
+          .map((value) => ({ value, label: t.sorts[value] }))}
+      />
+    </>
+  );
+}
+
+/** The filter of a value that the user chooses from a list. */
+function ChoiceFilter({
+  name,
+  filters,
+  onChange,
+  ...props
+}: {
+  name: 'user' | 'assignee' | 'source';
+  label: string;
+  placeholder: string;
+  searchable?: boolean;
+  data: readonly { readonly value: string; readonly label: string }[];
+  filters: LeadFilters;
+  onChange: (changes: FilterChanges) => void;
+}) {
+  return (
+    <Select
+      size="xs"
+      clearable
+      comboboxProps={{ withinPortal: false }}
+      value={filters[name] ?? null}
+      onChange={(value) => onChange({ [name]: value ?? undefined })}
+      {...props}
+    />
+  );
+}
+
+/** The filter of a day. It applies an empty day and one whose year is complete. */
+function DayFilter({
+  label,
+  day,
+  onChange,
+}: {
+  label: string;
+  day: string;
+  onChange: (day: string) => void;
+}) {
+  const { typed, setTyped, setSent } = useTyped(day);
+  return (
+    <DateInput
+      size="xs"
+      label={label}
+      value={typed}
+      onChange={({ currentTarget: { value } }) => {
+        setTyped(value);
+        if (value !== '' && !hasWholeYear(value)) return;
+        setSent(value);
+        onChange(value);
+      }}
+    />
+  );
+}
+
+/** The filter of a text. It applies the text after a delay. */
+function TextFilter({
+  name,
+  label,
+  hint,
+  filters,
+  onChange,
+}: {
+  name: 'phone' | 's1' | 'lpName' | 'country';
+  label: string;
+  hint?: string;
+  filters: LeadFilters;
+  onChange: (changes: FilterChanges) => void;
+}) {
+  const [typed, setTyped] = useState(filters[name] ?? '');
+  const apply = useDebouncedCallback(
+    (value: string) => onChange({ [name]: value.trim() || undefined }),
+    debounceMs,
+  );
+  return (
+    <TextInput
+      size="xs"
+      label={label}
+      placeholder={hint}
+      maxLength={255}
+      value={typed}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value);
+        apply(event.currentTarget.value);
+      }}
+    />
+  );
+}
