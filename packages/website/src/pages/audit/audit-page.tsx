@@ -14,6 +14,7 @@ import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
 import { describeClient } from '../../shell/user-agent.ts';
+import { NextPageButton } from '../../shell/next-page-button.tsx';
 import { audit as t } from '../../texts/audit.ts';
 
 const choices = Object.entries(t.actions).map(([value, label]) => ({ value, label }));
@@ -98,15 +99,7 @@ function Entries({ action, onShowAll }: { action: string | undefined; onShowAll:
           ))}
         </RecordList>
       )}
-      {query.hasNextPage && (
-        <Button
-          variant="default"
-          loading={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          {t.loadMore}
-        </Button>
-      )}
+      <NextPageButton query={query} label={t.loadMore} />
     </>
   );
 }

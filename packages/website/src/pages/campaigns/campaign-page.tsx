@@ -1,5 +1,5 @@
 import type { CampaignFigures } from '@leads/core/overview';
-import { Button, Code, Group, List, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { Code, Group, List, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { useInfiniteQuery, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, Suspense } from 'react';
@@ -13,6 +13,7 @@ import { formatMoney } from '../../shell/money.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { PendingPage, QueryState } from '../../shell/states.tsx';
+import { NextPageButton } from '../../shell/next-page-button.tsx';
 import * as texts from '../../texts/index.ts';
 import { Breakdown } from '../../shell/breakdown.tsx';
 import { formatRate } from '../../shell/numbers.ts';
@@ -157,16 +158,7 @@ function CampaignLandingPages({ code, isManaging }: { code: string; isManaging: 
           </Table.Tbody>
         </Table>
       )}
-      {query.hasNextPage && (
-        <Button
-          variant="default"
-          mt="xs"
-          loading={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          {t.loadMore}
-        </Button>
-      )}
+      <NextPageButton query={query} label={t.loadMore} mt="xs" />
       {isManaging && (
         <AnchorLink to="/campaigns" hash="landing-pages" size="sm" mt="xs" display="inline-block">
           {t.mapPages}

@@ -10,6 +10,7 @@ import { inert } from '../../shell/inert.ts';
 import { lazyDialog } from '../../shell/lazy-part.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { NextPageButton } from '../../shell/next-page-button.tsx';
 import * as texts from '../../texts/index.ts';
 import { draggedPageType } from './dragged-page.ts';
 
@@ -90,7 +91,7 @@ export function LandingPages(props: LandingPagesProps) {
             {t.pendingLead(t.pages(waiting.length, pending.hasNextPage))}
           </Alert>
           <Pages {...listed} label={t.pendingTitle} pages={waiting} />
-          <MoreButton query={pending} />
+          <NextPageButton query={pending} label={t.loadMore} />
         </>
       )}
       {without.length > 0 && (
@@ -102,7 +103,7 @@ export function LandingPages(props: LandingPagesProps) {
             )}
           </Alert>
           <Pages {...listed} label={t.unmappedTitle} pages={without} />
-          <MoreButton query={unmapped} />
+          <NextPageButton query={unmapped} label={t.loadMore} />
         </>
       )}
       {misled.length > 0 && (
@@ -111,7 +112,7 @@ export function LandingPages(props: LandingPagesProps) {
             {t.archivedLead(t.pages(misled.length, mapped.hasNextPage))}
           </Alert>
           <Pages {...listed} label={t.archivedTitle} pages={misled} />
-          {having.length === 0 && <MoreButton query={mapped} />}
+          {having.length === 0 && <NextPageButton query={mapped} label={t.loadMore} />}
         </>
       )}
       {having.length > 0 && (
@@ -120,7 +121,7 @@ export function LandingPages(props: LandingPagesProps) {
             {t.mapped}
           </Title>
           <Pages {...listed} label={t.mapped} pages={having} />
-          <MoreButton query={mapped} />
+          <NextPageButton query={mapped} label={t.loadMore} />
         </>
       )}
       {hidden.length > 0 && (
@@ -136,7 +137,7 @@ export function LandingPages(props: LandingPagesProps) {
                 {t.dismissedLead}
               </Text>
               <Pages {...listed} label={t.dismissedTitle} pages={hidden} />
-              <MoreButton query={dismissed} />
+              <NextPageButton query={dismissed} label={t.loadMore} />
             </>
           )}
         </>
@@ -183,19 +184,6 @@ function useMovedFocus(
       change(landingPage);
     },
   };
-}
-
-function MoreButton({
-  query,
-}: {
-  query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
-}) {
-  if (!query.hasNextPage) return null;
-  return (
-    <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-      {t.loadMore}
-    </Button>
-  );
 }
 
 /** The buttons of a landing page without a campaign. */

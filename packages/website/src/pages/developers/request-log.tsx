@@ -8,6 +8,7 @@ import { type ListedRequest, type RequestFilter, requestLogQuery } from '../../a
 import { ButtonLink } from '../../shell/links.tsx';
 import { QueryState } from '../../shell/states.tsx';
 import { exactTime } from '../../shell/time.ts';
+import { NextPageButton } from '../../shell/next-page-button.tsx';
 import { developers as t } from '../../texts/developers.ts';
 import { useChosenKey } from './use-chosen-key.tsx';
 
@@ -40,7 +41,7 @@ function Requests({ id, children: keyField }: { id: string; children: React.Reac
     ...(service !== 'all' && { service }),
   };
   const query = useInfiniteQuery(requestLogQuery(id, filter, isLive));
-  const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  const { data } = query;
   const show = (changes: { status?: string | null; service?: string | null }) =>
     void navigate({
       search: ({ status: _status, service: _service, ...others }) => {
@@ -111,16 +112,7 @@ function Requests({ id, children: keyField }: { id: string; children: React.Reac
           <RequestTable requests={requests} />
         </>
       )}
-      {hasNextPage && (
-        <Button
-          variant="default"
-          style={{ alignSelf: 'flex-start' }}
-          loading={isFetchingNextPage}
-          onClick={() => void fetchNextPage()}
-        >
-          {t.older}
-        </Button>
-      )}
+      <NextPageButton query={query} label={t.older} style={{ alignSelf: 'flex-start' }} />
     </>
   );
 }

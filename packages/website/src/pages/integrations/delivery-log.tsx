@@ -19,6 +19,7 @@ import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
 import { toLocal } from '../../shell/time.ts';
+import { NextPageButton } from '../../shell/next-page-button.tsx';
 import { endpoints as t } from '../../texts/endpoints.ts';
 import { isStatusCode, readDeliverySearch } from './delivery-search.ts';
 import { LeadSelect } from './lead-select.tsx';
@@ -101,15 +102,7 @@ export function DeliveryLog({ kind, id }: { kind: EndpointKind; id: string }) {
           ))}
         </RecordList>
       )}
-      {query.hasNextPage && (
-        <Button
-          variant="default"
-          loading={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          {t.loadMore}
-        </Button>
-      )}
+      <NextPageButton query={query} label={t.loadMore} />
     </Stack>
   );
 }

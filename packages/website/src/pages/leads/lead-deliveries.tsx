@@ -1,6 +1,6 @@
 import type { DeliveryView } from '@leads/core/delivery';
 import type { LeadHistoryEntry, LeadStatus } from '@leads/core/lead';
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { leadDeliveriesQuery } from '../../api/endpoints.ts';
 import { leadHistoryQuery } from '../../api/leads.ts';
@@ -9,6 +9,7 @@ import { AnchorLink } from '../../shell/links.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { exactTime } from '../../shell/time.ts';
 import { endpoints as t } from '../../texts/endpoints.ts';
+import { NextPageButton } from '../../shell/next-page-button.tsx';
 import * as texts from '../../texts/index.ts';
 import classes from './leads.module.css';
 
@@ -42,16 +43,7 @@ export function LeadDeliveries({ id, status }: { id: string; status: LeadStatus 
           />
         ))}
       </Stack>
-      {query.hasNextPage && (
-        <Button
-          size="xs"
-          variant="default"
-          loading={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          {t.loadMore}
-        </Button>
-      )}
+      <NextPageButton query={query} label={t.loadMore} size="xs" />
     </Stack>
   );
 }

@@ -14,6 +14,7 @@ import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
 import { exactTime } from '../../shell/time.ts';
+import { NextPageButton } from '../../shell/next-page-button.tsx';
 import { payments as t } from '../../texts/payments.ts';
 import { LeadsLink } from '../../leads/leads-link.tsx';
 import { paymentFacts, PaymentProgress, PaymentState, resultOf, usePeople } from './payment-parts.tsx';
@@ -150,13 +151,7 @@ function PaidLeads({ payment }: { payment: Payment }) {
       )}
       {query.hasNextPage && (
         <Group>
-          <Button
-            variant="default"
-            loading={query.isFetchingNextPage}
-            onClick={() => void query.fetchNextPage()}
-          >
-            {t.loadMore}
-          </Button>
+          <NextPageButton query={query} label={t.loadMore} />
         </Group>
       )}
     </Stack>

@@ -8,6 +8,7 @@ import { memberOptions } from '../../shell/member-options.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList } from '../../shell/record-row.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { NextPageButton } from '../../shell/next-page-button.tsx';
 import { payments as t } from '../../texts/payments.ts';
 import { paymentFacts, PaymentRow, usePeople } from './payment-parts.tsx';
 
@@ -85,15 +86,7 @@ function Payments({
           <PaymentRow key={payment.id} payment={payment} facts={paymentFacts(payment, people)} />
         ))}
       </RecordList>
-      {query.hasNextPage && (
-        <Button
-          variant="default"
-          loading={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          {t.loadMore}
-        </Button>
-      )}
+      <NextPageButton query={query} label={t.loadMore} />
     </>
   );
 }
