@@ -1,4 +1,4 @@
-import type { MemberRole } from '../credential/principal.ts';
+import type { MemberRole } from '../credential/roles.ts';
 
 /** A browser session of a user. */
 export interface SignedInBrowser {

@@ -1,4 +1,5 @@
 import type { Principal } from '../credential/principal.ts';
+import { may } from '../credential/roles.ts';
 import type { CampaignView } from './campaign.schema.ts';
 import type { Campaign } from './campaign-store.ts';
 import type { Payout } from '../payout/payout.schema.ts';
@@ -24,7 +25,7 @@ export function toCampaignView(
     isDefault,
     ...(duplicateWindowSeconds !== undefined && { duplicateWindowSeconds }),
     ...(approveAfterSeconds !== undefined && { approveAfterSeconds }),
-    ...(assigneeIds.length > 0 && role !== 'publisher' && { assigneeIds: [...assigneeIds] }),
+    ...(assigneeIds.length > 0 && may(role, 'readInternals') && { assigneeIds: [...assigneeIds] }),
     ...(payout !== undefined && { payout }),
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),

@@ -1,4 +1,5 @@
 import type { Principal } from '../credential/principal.ts';
+import { may } from '../credential/roles.ts';
 import type { CampaignQuery, CampaignView } from './campaign.schema.ts';
 import { toCampaignView } from './campaign.ts';
 import type { CampaignStore } from './campaign-store.ts';
@@ -14,6 +15,6 @@ export async function listCampaigns(
   { status }: CampaignQuery,
 ): Promise<CampaignView[]> {
   const listed = await campaigns.list(workspaceId, status);
-  const own = role === 'publisher' ? await payouts.ofUser(workspaceId, userId) : undefined;
+  const own = may(role, 'readAllLeads') ? undefined : await payouts.ofUser(workspaceId, userId);
   return listed.map((campaign) => toCampaignView(campaign, { role }, own?.get(campaign.id)));
 }

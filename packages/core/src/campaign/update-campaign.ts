@@ -1,4 +1,5 @@
 import type { Principal } from '../credential/principal.ts';
+import { may } from '../credential/roles.ts';
 import { LeadsError } from '../errors.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { WorkspaceStore } from '../workspace/workspace-store.ts';
@@ -24,10 +25,10 @@ export async function updateCampaign(
 ): Promise<CampaignView> {
   if (changes.assigneeIds !== undefined && changes.assigneeIds.length > 0) {
     const members = await workspaces.listMembers(workspaceId);
-    const managers = new Set(
-      members.flatMap((member) => (member.role === 'publisher' ? [] : member.user.id)),
+    const assignable = new Set(
+      members.flatMap((member) => (may(member.role, 'beAssignee') ? member.user.id : [])),
     );
-    if (!changes.assigneeIds.every((userId) => managers.has(userId))) {
+    if (!changes.assigneeIds.every((userId) => assignable.has(userId))) {
       throw new LeadsError('invalid_input', {
         fields: [{ at: 'body', path: '/assigneeIds', reason: 'must be owners or managers of the workspace' }],
       });

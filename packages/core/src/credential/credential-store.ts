@@ -1,4 +1,5 @@
-import type { ApiKeyScope, MemberRole } from './principal.ts';
+import type { ApiKeyScope } from './principal.ts';
+import type { MemberRole } from './roles.ts';
 
 export interface ApiKey {
   readonly id: string;

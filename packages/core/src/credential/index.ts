@@ -46,15 +46,14 @@ export {
   type ApiKeyScope,
   formatScope,
   isBrowserKey,
-  type MemberRole,
-  memberRoles,
   type Principal,
   type RequiredScope,
   type RequiredScopes,
-  requireManager,
+  requirePermission,
   hasScope,
   requireScope,
   type SingleScope,
   singleScopes,
 } from './principal.ts';
+export { type MemberPermission, type MemberRole, may, memberRoles, rolesWith } from './roles.ts';
 export { CredentialVerifier } from './verify-credentials.ts';

@@ -1,9 +1,6 @@
 import { LeadsError } from '../errors.ts';
 import type { CompiledNetworks } from './networks.ts';
-
-/** The roles of members in a workspace. */
-export const memberRoles = ['owner', 'manager', 'publisher'] as const;
-export type MemberRole = (typeof memberRoles)[number];
+import { type MemberPermission, type MemberRole, may } from './roles.ts';
 
 /** The member that a request acts for, by its API key or its session. */
 export interface Principal {
@@ -68,11 +65,7 @@ export function isBrowserKey({
   return scope === 'intake' && allowedOrigins.length > 0;
 }
 
-/**
- * Checks the permission of owners and managers to change statuses, campaigns and landing pages.
- *
- * @throws LeadsError `forbidden` for a publisher.
- */
-export function requireManager({ role }: Pick<Principal, 'role'>): void {
-  if (role === 'publisher') throw new LeadsError('forbidden');
+/** Checks that the role of a member has a permission. @throws LeadsError `forbidden` */
+export function requirePermission({ role }: Pick<Principal, 'role'>, permission: MemberPermission): void {
+  if (!may(role, permission)) throw new LeadsError('forbidden');
 }

@@ -1,3 +1,4 @@
+import { rolesWith } from '../credential/roles.ts';
 import type { DeliveryNotice, DeliveryNotices } from '../delivery/delivery-notices.ts';
 import { newId } from '../uuid.ts';
 import type { Database } from './client.ts';
@@ -32,7 +33,7 @@ export function createDeliveryNotices({ select }: Database): DeliveryNotices {
           workspace.slug AS "workspaceSlug", email, kind, description,
           disabled_reason AS "disabledReason", failing_since AS "failingSince",
           deleted_at IS NULL AND noticed_at IS NOT DISTINCT FROM coalesce(disabled_at, failing_since)
-            AND noticed_at IS NOT NULL AND (endpoint.user_id IS NOT NULL OR role <> 'publisher') AND email_verified
+            AND noticed_at IS NOT NULL AND (endpoint.user_id IS NOT NULL OR role = ANY(${rolesWith.manageEndpoints}::member_role[])) AND email_verified
             AS "isCurrent"`);
       return rows.map((row) => withoutNulls(row) as unknown as DeliveryNotice);
     },

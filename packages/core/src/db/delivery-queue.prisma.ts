@@ -1,3 +1,4 @@
+import { rolesWith } from '../credential/roles.ts';
 import type {
   AttemptOutcome,
   ClaimedDelivery,
@@ -187,7 +188,8 @@ export function createDeliveryQueue({ select }: Database): DeliveryQueue {
         INSERT INTO delivery_notice (endpoint_id, user_id, workspace_id)
         SELECT noticed.id, member.user_id, noticed.workspace_id
         FROM noticed JOIN member ON member.workspace_id = noticed.workspace_id
-          AND CASE WHEN noticed.user_id IS NULL THEN member.role <> 'publisher' ELSE member.user_id = noticed.user_id END
+          AND CASE WHEN noticed.user_id IS NULL THEN member.role = ANY(${rolesWith.manageEndpoints}::member_role[])
+            ELSE member.user_id = noticed.user_id END
         ON CONFLICT (endpoint_id, user_id) DO UPDATE SET attempts = 0, next_attempt_at = now(), lease_id = NULL
         RETURNING endpoint_id`);
       return rows.length;

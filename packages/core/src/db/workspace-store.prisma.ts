@@ -1,3 +1,4 @@
+import { rolesWith } from '../credential/roles.ts';
 import { requireRoom } from '../limits/caps.ts';
 import { newId } from '../uuid.ts';
 import { maxCountedLeads, type StepsDone, type WorkspaceStore } from '../workspace/workspace-store.ts';
@@ -88,7 +89,7 @@ export function createWorkspaceStore({ prisma, select, transaction }: Database):
     },
 
     async hasManager(workspaceId, userId) {
-      const where = { workspaceId, userId, role: { not: 'publisher' as const } };
+      const where = { workspaceId, userId, role: { in: [...rolesWith.beAssignee] } };
       return (await prisma.member.count({ where })) > 0;
     },
 

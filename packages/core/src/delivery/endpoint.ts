@@ -1,4 +1,5 @@
 import type { Principal } from '../credential/principal.ts';
+import { may } from '../credential/roles.ts';
 import type { disabledReasons } from './endpoint.schema.ts';
 
 /** A webhook or a postback. */
@@ -39,7 +40,7 @@ export interface EndpointMember extends Pick<Principal, 'workspaceId' | 'role'> 
  * webhooks and the postbacks of the workspace.
  */
 export function endpointsVisibleTo({ workspaceId, userId, role }: EndpointMember): EndpointScope {
-  return { workspaceId, userId, isManager: role !== 'publisher' };
+  return { workspaceId, userId, isManager: may(role, 'manageEndpoints') };
 }
 
 /** Returns the representation of the state of a webhook or a postback. */

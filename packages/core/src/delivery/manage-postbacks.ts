@@ -1,3 +1,4 @@
+import { may } from '../credential/roles.ts';
 import type { LeadEvent } from '../event/lead-event.schema.ts';
 import { shownEvent } from '../event/lead-event.ts';
 import { LeadsError } from '../errors.ts';
@@ -14,8 +15,9 @@ const templateNames = ['url', 'method', 'bodyFormat', 'body'] as const;
 
 /** @throws LeadsError `forbidden` for a publisher that asks for a postback of the workspace. */
 function isOfUser({ role }: EndpointMember, owner: NewPostback['owner']): boolean {
-  if (role === 'publisher' && owner === 'workspace') throw new LeadsError('forbidden');
-  return (owner ?? (role === 'publisher' ? 'user' : 'workspace')) === 'user';
+  const managesEndpoints = may(role, 'manageEndpoints');
+  if (owner === 'workspace' && !managesEndpoints) throw new LeadsError('forbidden');
+  return (owner ?? (managesEndpoints ? 'workspace' : 'user')) === 'user';
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Principal, requireManager } from '../credential/principal.ts';
+import { type Principal, requirePermission } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import { newId } from '../uuid.ts';
 import type { WorkspaceStore } from '../workspace/workspace-store.ts';
@@ -22,7 +22,7 @@ export async function assignLeads(
   { ids, ...assignment }: LeadAssignment,
   changeId = newId(),
 ): Promise<{ readonly changeId?: string; readonly results: ChangeResult[] }> {
-  requireManager(principal);
+  requirePermission(principal, 'assignLeads');
   await requireAssignable(workspaces, principal, assignment);
   const values = assignmentOf(assignment);
   const changing = new Set<string>();

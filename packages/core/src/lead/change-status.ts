@@ -1,4 +1,4 @@
-import { type Principal, requireManager } from '../credential/principal.ts';
+import { type Principal, requirePermission } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import { type ChangeResult, changeEach, concurrentChange } from './change-each.ts';
 import type { StatusChange } from './lead.schema.ts';
@@ -21,7 +21,7 @@ export async function changeStatuses(
   { ids, status, from, reason }: StatusChange & { readonly status: LeadStatus },
   { expected, bulkId }: { expected?: ReadonlyMap<string, LeadStatus>; bulkId?: string } = {},
 ): Promise<ChangeResult[]> {
-  requireManager(principal);
+  requirePermission(principal, 'changeStatuses');
   return changeEach(leads, principal, ids, (lead) => {
     if ((expected?.get(lead.id) ?? lead.status) !== lead.status) {
       throw new LeadsError('conflict', { message: concurrentChange });

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { hasScope, type Principal, requireManager, requireScope } from '../credential/principal.ts';
+import { hasScope, type Principal, requirePermission, requireScope } from '../credential/principal.ts';
+import { may } from '../credential/roles.ts';
 import { LeadsError } from '../errors.ts';
 import { keepExtra } from './extra.ts';
 import { concurrentChange } from './change-each.ts';
@@ -58,9 +59,10 @@ export async function editLead(
     // Checked after the lead is found: a publisher gets `not_found` for a lead that it cannot see.
     if (patch.status !== undefined || patch.hold !== undefined || patch.payout !== undefined) {
       requireScope(principal, 'leads:status');
-      requireManager(principal);
+      requirePermission(principal, 'changeStatuses');
     }
-    if (patch.assigneeId !== undefined || patch.callbackAt !== undefined) requireManager(principal);
+    if (patch.assigneeId !== undefined || patch.callbackAt !== undefined)
+      requirePermission(principal, 'assignLeads');
     if (attempt === 1) await requireAssignable(workspaces, principal, patch);
     if (ifMatch?.has(found.version) === false) throw new LeadsError('precondition_failed');
     if (patch.hold === true && found.status !== initialStatus) {
@@ -108,7 +110,7 @@ async function withOtherStatus(
   id: string,
   { status, reason, ...others }: ResolvedPatch,
 ): Promise<FoundLead | undefined> {
-  const isAllowed = principal.role !== 'publisher' && hasScope(principal, 'leads:status');
+  const isAllowed = may(principal.role, 'changeStatuses') && hasScope(principal, 'leads:status');
   if (status === undefined || Object.keys(others).length > 0 || !isAllowed || !uuidPattern.test(id))
     return undefined;
   const from = statusesBefore(status, { role: principal.role, reason });

@@ -1,4 +1,4 @@
-import { type Principal, requireManager } from '../credential/principal.ts';
+import { type Principal, requirePermission } from '../credential/principal.ts';
 import { fromCell } from '../csv/csv-cell.ts';
 import type { CsvFault, CsvRecord } from '../csv/csv-reader.ts';
 import { type FieldError, LeadsError, StoreError } from '../errors.ts';
@@ -70,7 +70,7 @@ export async function importStatuses(
   file: AsyncIterable<Uint8Array>,
   options: StatusImportOptions,
 ): Promise<StatusImportReport> {
-  requireManager(principal);
+  requirePermission(principal, 'changeStatuses');
   const names = await readStatusNames(stores.statusAliases, principal);
   const report: StatusImportReport = {
     changed: 0,

@@ -1,5 +1,6 @@
 import { BackgroundLoop } from '../background/background-loop.ts';
 import type { Principal } from '../credential/principal.ts';
+import { may } from '../credential/roles.ts';
 import { assignLeads } from './assign-leads.ts';
 import type { ChangeResult } from './change-each.ts';
 import { changeStatuses } from './change-status.ts';
@@ -73,7 +74,7 @@ export class LeadJobRunner implements AsyncDisposable {
   async #runBatch(job: ClaimedJob): Promise<void> {
     const principal: Principal = { ...job, scope: 'full' };
     const { undoes } = job;
-    if (job.role === 'publisher' || (undoes === undefined && !(await this.#isAssignable(job)))) {
+    if (!may(job.role, 'runJobs') || (undoes === undefined && !(await this.#isAssignable(job)))) {
       await this.#jobs.finish(job, 'failed', job.total);
       return;
     }

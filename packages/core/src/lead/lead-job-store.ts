@@ -1,4 +1,4 @@
-import type { MemberRole } from '../credential/principal.ts';
+import type { MemberRole } from '../credential/roles.ts';
 import type { LeadJob } from './lead-job.schema.ts';
 import type { LeadStatus } from './lead-status.ts';
 import type { LeadPosition } from './lead-store.ts';

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Principal, requireManager, requireScope } from '../credential/principal.ts';
+import { type Principal, requirePermission, requireScope } from '../credential/principal.ts';
+import { may } from '../credential/roles.ts';
 import { LeadsError } from '../errors.ts';
 import { newId } from '../uuid.ts';
 import type { WorkspaceStore } from '../workspace/workspace-store.ts';
@@ -38,7 +39,7 @@ export async function startLeadJob(
   given: GivenJob,
   idempotencyKey?: string,
 ): Promise<LeadJob> {
-  requireManager(principal);
+  requirePermission(principal, 'runJobs');
   checkFilters(principal, given.filters);
   checkFields(given);
   const { action, filters, status, reason } = given;
@@ -124,7 +125,7 @@ export async function undoLeadJob(
   requireScope(principal, scopeOf[job.action]);
   if (job.undoes !== undefined) throw refused('An undo cannot be undone: start the change again');
   if (job.state === 'running') throw refused('The job is running: cancel it first, or wait for its end');
-  if (job.status === 'Paid' && principal.role !== 'owner') {
+  if (job.status === 'Paid' && !may(principal.role, 'changePaidLeads')) {
     throw new LeadsError('forbidden', { message: 'Only an owner may take leads from Paid to Approved' });
   }
   const { workspaceId, userId } = principal;
@@ -145,13 +146,13 @@ function withoutPersonal(filters: NewLeadJob['filters']): NewLeadJob['filters'] 
 
 /** Lists the newest jobs of the workspace. @throws LeadsError `forbidden` for a publisher. */
 export async function listLeadJobs(jobs: LeadJobStore, principal: Principal): Promise<LeadJob[]> {
-  requireManager(principal);
+  requirePermission(principal, 'runJobs');
   return jobs.list(principal.workspaceId, maxListed);
 }
 
 /** Returns a job. @throws LeadsError `forbidden` for a publisher; `not_found`. */
 export async function getLeadJob(jobs: LeadJobStore, principal: Principal, id: string): Promise<LeadJob> {
-  requireManager(principal);
+  requirePermission(principal, 'runJobs');
   const job = await jobs.find(principal.workspaceId, id);
   if (job === undefined) throw new LeadsError('not_found');
   return job;

@@ -1,4 +1,4 @@
-import { type Principal, requireManager } from '../credential/principal.ts';
+import { type Principal, requirePermission } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import { readTimePage } from '../time-page.ts';
 import { newId, uuidPattern } from '../uuid.ts';
@@ -24,7 +24,7 @@ export async function addLeadNote(
   leadId: string,
   { text, parentId, traceparent }: NewLeadNote & Traced,
 ): Promise<{ note: LeadNote; version: number }> {
-  requireManager(principal);
+  requirePermission(principal, 'writeNotes');
   const lead = await findLead(leads, principal, leadId);
   const parent = parentId === undefined ? undefined : await findParent(notes, lead, parentId);
   const added = await notes.add(lead, {
@@ -57,7 +57,7 @@ export async function listLeadNotes(
   leadId: string,
   query: LeadNoteQuery,
 ): Promise<{ notes: LeadNote[]; nextCursor?: string }> {
-  requireManager(principal);
+  requirePermission(principal, 'readInternals');
   const lead = await findLead(leads, principal, leadId);
   const { entries, ...next } = await readTimePage(
     query,

@@ -1,4 +1,5 @@
 import type { Principal } from '../credential/principal.ts';
+import { may } from '../credential/roles.ts';
 import { internalFields, type LeadDetail, type LeadHistoryEntry } from './lead.schema.ts';
 
 /** The visible leads: those of a workspace, or only those of one of its users. */
@@ -12,14 +13,14 @@ export type Viewer = Pick<Principal, 'workspaceId' | 'userId' | 'role'>;
 
 /** Returns the visible leads: owners and managers see all leads of their workspace, publishers only their own. */
 export function visibleTo(principal: Viewer): LeadScope {
-  return principal.role === 'publisher'
-    ? { workspaceId: principal.workspaceId, userId: principal.userId }
-    : { workspaceId: principal.workspaceId };
+  return may(principal.role, 'readAllLeads')
+    ? { workspaceId: principal.workspaceId }
+    : { workspaceId: principal.workspaceId, userId: principal.userId };
 }
 
 /** Whether a viewer sees notes, assignees and call-backs: owners and managers do. */
 export function seesInternals({ role }: Pick<Viewer, 'role'>): boolean {
-  return role !== 'publisher';
+  return may(role, 'readInternals');
 }
 
 /** Returns a lead without the fields that a viewer does not see. */

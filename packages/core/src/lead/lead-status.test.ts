@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { memberRoles } from '../credential/principal.ts';
+import { memberRoles } from '../credential/roles.ts';
 import { LeadsError } from '../errors.ts';
 import { checkTransition, type LeadStatus } from './lead-status.ts';
 import { needsReason, transitions } from './lead-transitions.ts';

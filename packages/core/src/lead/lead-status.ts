@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import type { MemberRole } from '../credential/principal.ts';
+import { type MemberRole, may } from '../credential/roles.ts';
 import { LeadsError } from '../errors.ts';
 import { leadStatuses, needsReason, transitions } from './lead-transitions.ts';
 
@@ -45,7 +45,7 @@ export function checkTransition(
       ],
     });
   }
-  if (from === 'Paid' && role !== 'owner') {
+  if (from === 'Paid' && !may(role, 'changePaidLeads')) {
     throw new LeadsError('forbidden', { message: `Only an owner may take a lead from ${from} to ${to}` });
   }
   if (reason === undefined && needsReason(from, to)) {

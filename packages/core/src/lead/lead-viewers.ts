@@ -1,4 +1,4 @@
-import { type Principal, requireManager } from '../credential/principal.ts';
+import { type Principal, requirePermission } from '../credential/principal.ts';
 import { uuidPattern } from '../uuid.ts';
 import { findLead } from './get-lead.ts';
 import type { StoredLead } from './lead.ts';
@@ -33,7 +33,7 @@ export async function leaveLead(
 
 /** Returns the other users who have a lead of the workspace open: at most one for each user. @throws LeadsError `forbidden` */
 export async function listViewers(viewers: LeadViewerStore, principal: Principal): Promise<ListedViewer[]> {
-  requireManager(principal);
+  requirePermission(principal, 'readInternals');
   return viewers.list(principal, silentMs);
 }
 
@@ -48,6 +48,6 @@ export async function viewLead(
   principal: Principal,
   leadId: string,
 ): Promise<LeadViewer[]> {
-  requireManager(principal);
+  requirePermission(principal, 'readInternals');
   return viewers.view(await findLead(leads, principal, leadId), principal.userId, silentMs);
 }

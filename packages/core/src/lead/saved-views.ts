@@ -1,4 +1,5 @@
-import { type Principal, requireManager } from '../credential/principal.ts';
+import { type Principal, requirePermission } from '../credential/principal.ts';
+import { may } from '../credential/roles.ts';
 import { LeadsError } from '../errors.ts';
 import { newId } from '../uuid.ts';
 import { checkFilters } from './list-leads.ts';
@@ -31,7 +32,7 @@ export interface SavedViewStore {
 const scopeOf = ({ workspaceId, userId, role }: Principal): ViewScope => ({
   workspaceId,
   userId,
-  isManager: role !== 'publisher',
+  isManager: may(role, 'shareViews'),
 });
 
 /**
@@ -95,6 +96,6 @@ export async function deleteSavedView(
 }
 
 function check(principal: Principal, { shared, filters, sort }: ViewToStore): void {
-  if (shared) requireManager(principal);
+  if (shared) requirePermission(principal, 'shareViews');
   checkFilters(principal, { ...filters, ...(sort !== undefined && { sort }) });
 }

@@ -1,4 +1,5 @@
-import { type Principal, requireManager } from '../credential/principal.ts';
+import { type Principal, requirePermission } from '../credential/principal.ts';
+import { may } from '../credential/roles.ts';
 import { type FieldError, LeadsError } from '../errors.ts';
 import { type LeadStatus, leadStatuses } from './lead-transitions.ts';
 import type { StatusAlias } from './status-alias.schema.ts';
@@ -38,7 +39,7 @@ export async function readStatusNames(
   store: StatusAliasStore,
   { workspaceId, role }: Pick<Principal, 'workspaceId' | 'role'>,
 ): Promise<StatusNames> {
-  const aliases = role === 'publisher' ? [] : await store.list(workspaceId);
+  const aliases = may(role, 'manageStatusAliases') ? await store.list(workspaceId) : [];
   const byAlias = new Map(aliases.map((each) => [each.alias, each]));
   const known = aliases.map(({ alias }) => alias).join(', ');
   return {
@@ -76,7 +77,7 @@ export async function listStatusAliases(
   store: StatusAliasStore,
   principal: Principal,
 ): Promise<StatusAlias[]> {
-  requireManager(principal);
+  requirePermission(principal, 'manageStatusAliases');
   return store.list(principal.workspaceId);
 }
 
@@ -92,7 +93,7 @@ export async function replaceStatusAliases(
   principal: Principal,
   given: readonly StatusAlias[],
 ): Promise<StatusAlias[]> {
-  requireManager(principal);
+  requirePermission(principal, 'manageStatusAliases');
   const faults: FieldError[] = [];
   const seen = new Set<string>();
   const aliases = given.map((each, at) => {

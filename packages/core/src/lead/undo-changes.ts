@@ -1,4 +1,4 @@
-import { type Principal, requireManager } from '../credential/principal.ts';
+import { type Principal, requirePermission } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { WorkspaceStore } from '../workspace/workspace-store.ts';
@@ -37,7 +37,7 @@ export async function undoChanges(
   bulkId: string,
   changes: readonly BulkChange[],
 ): Promise<ChangeResult[]> {
-  requireManager(principal);
+  requirePermission(principal, 'undoChanges');
   const undoId = idFrom([bulkId, 'undo']);
   const results = new Map<string, ChangeResult>();
   const gone = await findGone(stores.workspaces, principal, changes);
@@ -146,7 +146,7 @@ export async function undoAssignment(
   principal: Principal,
   changeId: string,
 ): Promise<ChangeResult[]> {
-  requireManager(principal);
+  requirePermission(principal, 'undoChanges');
   const { workspaceId } = principal;
   if (!uuidPattern.test(changeId)) throw new LeadsError('not_found');
   const changes = await stores.leads.bulkChanges({ workspaceId, bulkId: changeId }, { limit: idLimit });

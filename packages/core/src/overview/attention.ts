@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { may } from '../credential/roles.ts';
 import { dateTime, id } from '../fields.ts';
 import type { Viewer } from '../lead/lead-scope.ts';
 
@@ -139,7 +140,7 @@ export async function getAttention(
   { workspaceId, userId, role }: Viewer,
   nowMs = Date.now(),
 ): Promise<Attention> {
-  const isManager = role !== 'publisher';
+  const isManager = may(role, 'readAllLeads');
   const waiting = isManager ? await store.findWaiting(workspaceId, maxWaiting + 1) : undefined;
   const callbacks = isManager
     ? await store.findCallbacks({ workspaceId, userId }, maxCallbacks + 1)

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Principal, requireManager } from '../credential/principal.ts';
+import { type Principal, requirePermission } from '../credential/principal.ts';
 import { toRecord } from '../csv/csv-cell.ts';
 import { LeadsError } from '../errors.ts';
 import { idempotentId, keyOwnerOf } from '../lead/idempotency.ts';
@@ -32,7 +32,7 @@ export async function createPayment(
   given: NewPayment,
   idempotencyKey?: string,
 ): Promise<ChangedPayment> {
-  requireManager(principal);
+  requirePermission(principal, 'createPayments');
   const { from, to } = spanOf(given);
   const { currency, date, campaignCode, note } = given;
   // Postgres has no year 0.
@@ -180,7 +180,7 @@ export async function cancelPayment(
   id: string,
   reason: string,
 ): Promise<ChangedPayment> {
-  if (principal.role !== 'owner') throw new LeadsError('forbidden');
+  requirePermission(principal, 'cancelPayments');
   const { workspaceId, userId } = principal;
   const cancelled = uuidPattern.test(id)
     ? await payments.cancel({ workspaceId, id }, { userId, reason })

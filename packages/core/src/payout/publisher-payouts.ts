@@ -1,4 +1,4 @@
-import { type Principal, requireManager } from '../credential/principal.ts';
+import { type Principal, requirePermission } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import { uuidPattern } from '../uuid.ts';
 import { checkedPayout } from './payout.ts';
@@ -15,7 +15,7 @@ export async function listPublisherPayouts(
   principal: Principal,
   campaignId: string,
 ): Promise<PublisherPayout[]> {
-  requireManager(principal);
+  requirePermission(principal, 'managePayouts');
   const listed = uuidPattern.test(campaignId)
     ? await payouts.list(principal.workspaceId, campaignId)
     : undefined;
@@ -35,7 +35,7 @@ export async function setPublisherPayout(
   { campaignId, userId }: { readonly campaignId: string; readonly userId: string },
   payout: Payout,
 ): Promise<PublisherPayout> {
-  requireManager(principal);
+  requirePermission(principal, 'managePayouts');
   const checked = checkedPayout(payout, '');
   const set =
     uuidPattern.test(campaignId) && uuidPattern.test(userId)
@@ -56,7 +56,7 @@ export async function removePublisherPayout(
   principal: Principal,
   { campaignId, userId }: { readonly campaignId: string; readonly userId: string },
 ): Promise<PublisherPayout> {
-  requireManager(principal);
+  requirePermission(principal, 'managePayouts');
   const removed =
     uuidPattern.test(campaignId) && uuidPattern.test(userId)
       ? await payouts.remove(principal.workspaceId, campaignId, userId)

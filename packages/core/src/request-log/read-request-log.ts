@@ -1,4 +1,5 @@
 import type { Principal } from '../credential/principal.ts';
+import { may } from '../credential/roles.ts';
 import { LeadsError } from '../errors.ts';
 import { readTimePage } from '../time-page.ts';
 import { uuidPattern } from '../uuid.ts';
@@ -56,7 +57,7 @@ async function requireKey(
   { workspaceId, userId, role }: Principal,
   apiKeyId: string,
 ): Promise<KeyOfWorkspace> {
-  const key = { workspaceId, apiKeyId, ...(role === 'publisher' && { userId }) };
+  const key = { workspaceId, apiKeyId, ...(!may(role, 'manageCredentials') && { userId }) };
   if (!uuidPattern.test(apiKeyId) || !(await store.hasKey(key))) throw new LeadsError('not_found');
   return key;
 }

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { memberRoles, singleScopes } from '../credential/principal.ts';
+import { singleScopes } from '../credential/principal.ts';
+import { memberRoles } from '../credential/roles.ts';
 
 /**
  * The limits of a snapshot. It holds the most recently used or created API keys. Of campaigns and landing pages, it holds

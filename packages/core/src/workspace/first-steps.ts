@@ -1,4 +1,5 @@
 import type { Principal } from '../credential/principal.ts';
+import { may } from '../credential/roles.ts';
 import { visibleTo } from '../lead/lead-scope.ts';
 import type { FirstSteps } from './workspace.schema.ts';
 import { maxCountedLeads, type WorkspaceStore } from './workspace-store.ts';
@@ -14,7 +15,7 @@ export async function getFirstSteps(
     isNew: done.leads < maxCountedLeads,
     apiKey: done.apiKey,
     lead: done.leads > 0,
-    ...(role !== 'publisher' && { landingPage: done.landingPage }),
-    ...(role === 'owner' && { invitation: done.invitation }),
+    ...(may(role, 'manageLandingPages') && { landingPage: done.landingPage }),
+    ...(may(role, 'manageMembers') && { invitation: done.invitation }),
   };
 }

@@ -1,4 +1,4 @@
-import type { MemberRole } from '../credential/principal.ts';
+import type { MemberRole } from '../credential/roles.ts';
 
 export interface User {
   readonly id: string;

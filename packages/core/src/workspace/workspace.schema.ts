@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { memberRoles } from '../credential/principal.ts';
+import { memberRoles } from '../credential/roles.ts';
 import { dateTime, id, properName } from '../fields.ts';
 
 /** The body that names a workspace. */

@@ -11,7 +11,7 @@ import { LeadsError } from '@leads/core/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allowOrigin } from './cors.ts';
 import { clientAddress, type Server } from './create-server.ts';
-import { requirePermission } from './permission.ts';
+import { requireRoutePermission } from './permission.ts';
 import { limitRates, rateLimitHeaders, type RateLimits } from './rate-limit.ts';
 
 declare module 'fastify' {
@@ -139,7 +139,7 @@ export function requireApiKeyAndToken(scope: Server, guarding: TokenGuarding): v
   });
   scope.decorate('verifyPrincipal', async (request: FastifyRequest) => {
     const { principal } = await verifyApiKeyAndToken(request, guarding);
-    requirePermission(request.routeOptions.config, principal);
+    requireRoutePermission(request.routeOptions.config, principal);
     return principal;
   });
 }
@@ -203,7 +203,7 @@ function guard(
   scope.addHook('onRequest', (request, reply, goOn) => {
     reply.header('cache-control', 'no-store');
     const admit = (principal: Principal) => {
-      requirePermission(request.routeOptions.config, principal);
+      requireRoutePermission(request.routeOptions.config, principal);
       request.principal = principal;
     };
     const found = authenticate(request, reply);

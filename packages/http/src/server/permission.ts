@@ -1,5 +1,10 @@
-import { type Principal, type RequiredScopes, requireManager, requireScope } from '@leads/core/credential';
-import { LeadsError } from '@leads/core/errors';
+import {
+  type MemberPermission,
+  type Principal,
+  type RequiredScopes,
+  requirePermission,
+  requireScope,
+} from '@leads/core/credential';
 import type { FastifyContextConfig } from 'fastify';
 
 /**
@@ -8,9 +13,9 @@ import type { FastifyContextConfig } from 'fastify';
  * - `public`: no credential.
  * - `operator`: the operator of the service.
  * - `signedIn`: a signed-in user of the website, with or without a workspace.
- * - `member`, `manager`, `owner`: a member of the workspace with this role or a higher one.
+ * - A permission of members: a member of the workspace whose role has it.
  */
-export type Permission = 'public' | 'operator' | 'signedIn' | 'member' | 'manager' | 'owner';
+export type Permission = 'public' | 'operator' | 'signedIn' | MemberPermission;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -29,11 +34,12 @@ declare module 'fastify' {
  *
  * @throws LeadsError `forbidden`
  */
-export function requirePermission(
+export function requireRoutePermission(
   { permission, scope }: FastifyContextConfig,
   principal: Pick<Principal, 'role' | 'scope'>,
 ): void {
   if (scope !== undefined) requireScope(principal, scope);
-  if (permission === 'manager') requireManager(principal);
-  if (permission === 'owner' && principal.role !== 'owner') throw new LeadsError('forbidden');
+  if (permission === undefined || permission === 'public') return;
+  if (permission === 'operator' || permission === 'signedIn') return;
+  requirePermission(principal, permission);
 }

@@ -1,4 +1,4 @@
-import type { MemberRole } from '@leads/core/credential';
+import { type MemberRole, may } from '@leads/core/credential/roles';
 import type { SavedView } from '@leads/core/lead';
 import { leads as t } from '../texts/leads.ts';
 
@@ -26,4 +26,4 @@ export const myDueCallbacks = {
 
 /** Returns the views that each member of a role has without saving them. Publishers do not see call-backs. */
 export const builtInViewsOf = (role: MemberRole): readonly ListView[] =>
-  role === 'publisher' ? [] : [dueCallbacks, myDueCallbacks];
+  may(role, 'readInternals') ? [dueCallbacks, myDueCallbacks] : [];

@@ -1,6 +1,6 @@
 import type { Lead, LeadStatus } from '@leads/core/lead';
 import { findTransitions, transitions } from '@leads/core/lead/transitions';
-import type { MemberRole } from '@leads/core/credential';
+import { type MemberRole, may } from '@leads/core/credential/roles';
 
 /** The order of the statuses on every page. */
 export const statuses = ['OnHold', 'Approved', 'Paid', 'Trashed'] as const satisfies readonly LeadStatus[];
@@ -23,7 +23,7 @@ export const statusKeyOf = (status: LeadStatus): string | undefined =>
 
 /** Returns the statuses to which a role can change a lead. */
 export function nextStatuses(from: LeadStatus, role: MemberRole): readonly LeadStatus[] {
-  if (role === 'publisher' || (from === 'Paid' && role !== 'owner')) return [];
+  if (!may(role, from === 'Paid' ? 'changePaidLeads' : 'changeStatuses')) return [];
   return inOrder(transitions[from]);
 }
 

@@ -1,4 +1,4 @@
-import type { MemberRole } from '@leads/core/credential';
+import { type MemberRole, may } from '@leads/core/credential/roles';
 import * as texts from '../texts/index.ts';
 import {
   IconChartBar,
@@ -25,9 +25,9 @@ export const destinations = [
   { to: '/members', label: t.members, icon: IconUsers },
   { to: '/integrations', label: t.integrations, icon: IconWebhook, also: ['/webhooks', '/postbacks'] },
   { to: '/developers', label: t.developers, icon: IconCode },
-  { to: '/audit', label: t.audit, icon: IconHistory, roles: ['owner'] },
+  { to: '/audit', label: t.audit, icon: IconHistory, permission: 'readAudit' },
   { to: '/profile', label: t.profile, icon: IconUserCircle },
 ] as const;
 
 export const destinationsOf = (role: MemberRole) =>
-  destinations.filter((each) => !('roles' in each) || each.roles.some((allowed) => allowed === role));
+  destinations.filter((each) => !('permission' in each) || may(role, each.permission));

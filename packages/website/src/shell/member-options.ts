@@ -1,3 +1,4 @@
+import { may } from '@leads/core/credential/roles';
 import type { MemberView } from '@leads/core/workspace';
 import { common } from '../texts/index.ts';
 
@@ -18,7 +19,7 @@ export function memberOptions(members: readonly MemberView[], user: string | und
 
 /** Returns the members who can be the assignee of a lead: owners and managers. */
 export const assignableMembers = (members: readonly MemberView[]) =>
-  members.filter(({ role }) => role !== 'publisher');
+  members.filter(({ role }) => may(role, 'beAssignee'));
 
 /** Returns the options of a select for the assignee of a lead. */
 export const assigneeOptions = (members: readonly MemberView[]) =>

@@ -117,11 +117,11 @@ export const libraryPaths: Readonly<Record<'GET' | 'POST', Readonly<Record<strin
       body: body({ organizationId: id }),
     },
     '/organization/invite-member': {
-      permission: 'owner',
+      permission: 'manageMembers',
       body: body({ email, role, organizationId: shownWorkspace }),
     },
     '/organization/cancel-invitation': {
-      permission: 'owner',
+      permission: 'manageMembers',
       body: body({ invitationId: id }),
     },
     '/organization/accept-invitation': {
@@ -133,12 +133,12 @@ export const libraryPaths: Readonly<Record<'GET' | 'POST', Readonly<Record<strin
       body: body({ invitationId: id }),
     },
     '/organization/update-member-role': {
-      permission: 'owner',
+      permission: 'manageMembers',
 
       body: body({ memberId: id, role, organizationId: shownWorkspace }),
     },
     '/organization/remove-member': {
-      permission: 'owner',
+      permission: 'manageMembers',
       body: body({ memberIdOrEmail: id, organizationId: shownWorkspace }),
     },
     '/organization/leave': {

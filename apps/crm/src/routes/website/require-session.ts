@@ -4,7 +4,7 @@ import { LeadsError } from '@leads/core/errors';
 import type { Membership } from '@leads/core/workspace';
 import { clientAddress, type Server } from '@leads/http/server/create-server';
 import { errorResponses } from '@leads/http/server/errors';
-import { requirePermission } from '@leads/http/server/permission';
+import { requireRoutePermission } from '@leads/http/server/permission';
 import { limitRates } from '@leads/http/server/rate-limit';
 import type { FastifyRequest } from 'fastify';
 import type { CrmContext } from '../../context.ts';
@@ -81,7 +81,7 @@ function principalOf(
   { routeOptions: { config } }: FastifyRequest,
   { role, user, workspace }: Membership,
 ): Principal {
-  requirePermission(config, { role, scope: 'full' });
+  requireRoutePermission(config, { role, scope: 'full' });
   return { workspaceId: workspace.id, userId: user.id, role, scope: 'full' };
 }
 

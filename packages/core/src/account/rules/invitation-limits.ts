@@ -1,5 +1,6 @@
 import type { BetterAuthPlugin } from 'better-auth';
 import { APIError, createAuthMiddleware, getSessionFromCtx } from 'better-auth/api';
+import { may } from '../../credential/roles.ts';
 import type { WorkspaceStore } from '../../workspace/workspace-store.ts';
 import type { AccountStore } from '../account-store.ts';
 import { attemptKey } from '../attempt-key.ts';
@@ -48,7 +49,7 @@ export function invitationLimits({
             const memberships = await workspaces.listMemberships(session.user.id);
             const membership = memberships.find(({ workspace }) => workspace.id === body.organizationId);
             // The library rejects the request. It must not count against the workspace.
-            if (membership?.role !== 'owner') return;
+            if (membership === undefined || !may(membership.role, 'manageMembers')) return;
             if (sendsMail && !session.user.emailVerified) {
               throw new APIError('FORBIDDEN', { code: 'EMAIL_NOT_VERIFIED' });
             }

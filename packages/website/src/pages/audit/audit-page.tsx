@@ -1,9 +1,8 @@
 import type { AuditEntryView } from '@leads/core/audit';
 import type { MemberCredentials } from '@leads/core/credential';
 import { Alert, Badge, Button, Select, Stack, Text } from '@mantine/core';
-import { useInfiniteQuery, useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { meQuery } from '../../api/account.ts';
 import { auditFile, auditQuery } from '../../api/audit.ts';
 import { memberCredentialsQuery } from '../../api/members.ts';
 import { download } from '../../shell/download.ts';
@@ -13,6 +12,7 @@ import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
+import { useMay } from '../../shell/use-may.ts';
 import { describeClient } from '../../shell/user-agent.ts';
 import { NextPageButton } from '../../shell/next-page-button.tsx';
 import { audit as t } from '../../texts/audit.ts';
@@ -20,9 +20,8 @@ import { audit as t } from '../../texts/audit.ts';
 const choices = Object.entries(t.actions).map(([value, label]) => ({ value, label }));
 
 export function AuditPage() {
-  const { workspace } = useSuspenseQuery(meQuery).data;
   const [action, setAction] = useState<string>();
-  const isOwner = workspace?.role === 'owner';
+  const mayRead = useMay('readAudit');
   const file = useMutation({
     mutationFn: () => auditFile(action),
     gcTime: 0,
@@ -31,7 +30,7 @@ export function AuditPage() {
   return (
     <>
       <PageHeading title={t.title}>
-        {isOwner && (
+        {mayRead && (
           <Button
             variant="default"
             leftSection={<IconDownload size={16} aria-hidden />}
@@ -42,7 +41,7 @@ export function AuditPage() {
           </Button>
         )}
       </PageHeading>
-      {isOwner ? (
+      {mayRead ? (
         <Stack maw={1100}>
           {file.isError && <ErrorNotice error={file.error} />}
           <Text size="sm" c="dimmed">

@@ -1,9 +1,8 @@
 import type { CampaignFigures } from '@leads/core/overview';
 import { Code, Group, List, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
-import { useInfiniteQuery, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, Suspense } from 'react';
-import { meQuery } from '../../api/account.ts';
 import { landingPagesOfQuery } from '../../api/campaigns.ts';
 import { type Endpoint, postbacksQuery, webhooksQuery } from '../../api/endpoints.ts';
 import { campaignFiguresQuery, campaignPublishersQuery } from '../../api/overview.ts';
@@ -23,6 +22,7 @@ import { lastWeekOf } from './campaigns-table.tsx';
 import { Sparkline } from './sparkline.tsx';
 import { writeHoldTime, writeWindow } from './write-window.ts';
 import { lazyPart } from '../../shell/lazy-part.tsx';
+import { useMay } from '../../shell/use-may.ts';
 
 const t = texts.campaigns;
 // The form's library is not needed to show the figures.
@@ -33,8 +33,7 @@ const route = getRouteApi('/console/campaigns/$id');
 /** One campaign: its figures, landing pages, integrations, publishers, settings and payouts. */
 export function CampaignPage() {
   const { id } = route.useParams();
-  const { workspace } = useSuspenseQuery(meQuery).data;
-  const isManaging = workspace !== undefined && workspace.role !== 'publisher';
+  const isManaging = useMay('manageCampaigns');
   const figures = useQuery(campaignFiguresQuery);
   const { data: campaigns } = figures;
   if (campaigns === undefined) return <QueryState query={figures} />;

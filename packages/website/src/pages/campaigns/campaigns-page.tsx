@@ -1,16 +1,9 @@
 import type { LandingPageView } from '@leads/core/campaign';
 import { Button, Group, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import {
-  useInfiniteQuery,
-  useMutation,
-  useQuery,
-  useQueryClient,
-  useSuspenseQuery,
-} from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ComponentProps, useState } from 'react';
-import { meQuery } from '../../api/account.ts';
 import { dismissLandingPage, landingPagesQuery, mapLandingPage } from '../../api/campaigns.ts';
 import { membersQuery } from '../../api/members.ts';
 import {
@@ -27,6 +20,7 @@ import { lazyDialog } from '../../shell/lazy-part.tsx';
 import { memberOptions } from '../../shell/member-options.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { ErrorNotice, PendingPage, QueryState } from '../../shell/states.tsx';
+import { useMay } from '../../shell/use-may.ts';
 import * as texts from '../../texts/index.ts';
 import { CampaignsTable } from './campaigns-table.tsx';
 import { LandingPages, type LandingPageChange } from './landing-pages.tsx';
@@ -41,8 +35,7 @@ const route = getRouteApi('/console/campaigns');
 
 export function CampaignsPage() {
   const queryClient = useQueryClient();
-  const { workspace } = useSuspenseQuery(meQuery).data;
-  const isManaging = workspace !== undefined && workspace.role !== 'publisher';
+  const isManaging = useMay('manageCampaigns');
   const figures = useQuery(campaignFiguresQuery);
   const { data: campaigns } = figures;
   const { data: publishers } = useQuery({ ...publishersByCampaignQuery, enabled: isManaging });

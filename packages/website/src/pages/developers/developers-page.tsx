@@ -1,11 +1,10 @@
 import { Stack, Tabs } from '@mantine/core';
-import { useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Suspense } from 'react';
-import { meQuery } from '../../api/account.ts';
 import { useCommands } from '../../shell/commands.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { PendingPage } from '../../shell/states.tsx';
+import { useMay } from '../../shell/use-may.ts';
 import { developers as t } from '../../texts/developers.ts';
 import { useHeldSecrets } from '../../credentials/held-secrets.tsx';
 import { lazyPart } from '../../shell/lazy-part.tsx';
@@ -27,7 +26,7 @@ const Integrations = lazyPart(
 export function DevelopersPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { workspace } = useSuspenseQuery(meQuery).data;
+  const managesCredentials = useMay('manageCredentials');
   // Held by the page, so that the examples contain a key that was created in another tab.
   const { held, show, clear, dialog } = useHeldSecrets();
   const shown = tabs.find((each) => each === search.tab) ?? 'keys';
@@ -44,7 +43,7 @@ export function DevelopersPage() {
       <Stack gap="xl">
         <ApiKeys onMade={show} onRevoked={clear} />
         <AccessTokens onMade={show} onRevoked={clear} />
-        {workspace !== undefined && workspace.role !== 'publisher' && <MemberCredentials />}
+        {managesCredentials && <MemberCredentials />}
       </Stack>
     ),
     examples: <TryIt held={held} onMade={show} onClear={clear} />,

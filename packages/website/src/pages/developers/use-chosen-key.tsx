@@ -7,6 +7,7 @@ import { apiKeysQuery } from '../../api/credentials.ts';
 import { memberCredentialsQuery } from '../../api/members.ts';
 import { ButtonLink } from '../../shell/links.tsx';
 import { QueryState } from '../../shell/states.tsx';
+import { useMay } from '../../shell/use-may.ts';
 import { developers as t } from '../../texts/developers.ts';
 
 const route = getRouteApi('/console/developers');
@@ -20,8 +21,8 @@ const route = getRouteApi('/console/developers');
 export function useChosenKey(): { readonly id: string | undefined; readonly field: ReactNode } {
   const { key } = route.useSearch();
   const navigate = route.useNavigate();
-  const { user, workspace } = useSuspenseQuery(meQuery).data;
-  const isManager = workspace !== undefined && workspace.role !== 'publisher';
+  const { user } = useSuspenseQuery(meQuery).data;
+  const isManager = useMay('manageCredentials');
   const own = useQuery({ ...apiKeysQuery, enabled: !isManager });
   const all = useQuery({ ...memberCredentialsQuery, enabled: isManager });
   const keys = isManager

@@ -1,9 +1,8 @@
 import type { EndpointKind } from '@leads/core/delivery';
 import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { type UseQueryResult, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { meQuery } from '../../api/account.ts';
 import { type Endpoint, endpointsKey, postbacksQuery, webhooksQuery } from '../../api/endpoints.ts';
 import { useCommands } from '../../shell/commands.ts';
 import { IconPlus } from '../../shell/icons.tsx';
@@ -14,6 +13,7 @@ import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { SecretDialog, type ShownSecret } from '../../shell/secret-dialog.tsx';
 import { QueryState } from '../../shell/states.tsx';
+import { useMay } from '../../shell/use-may.ts';
 import { endpoints as t } from '../../texts/endpoints.ts';
 import { postbacks } from '../../texts/postbacks.ts';
 import { webhooks } from '../../texts/webhooks.ts';
@@ -34,8 +34,7 @@ export function IntegrationsPage() {
 
 /** The webhooks and status aliases of the workspace, for owners and managers, and the postbacks that the user manages. */
 export function Integrations() {
-  const { workspace } = useSuspenseQuery(meQuery).data;
-  const managesWorkspace = workspace !== undefined && workspace.role !== 'publisher';
+  const managesWorkspace = useMay('manageEndpoints');
   return (
     <Stack maw={1100} gap="xl">
       <Text size="sm" c="dimmed">

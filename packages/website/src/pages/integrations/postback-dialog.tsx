@@ -13,14 +13,14 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
-import { meQuery } from '../../api/account.ts';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { createPostback, endpointsKey, presetsQuery, updateEndpoint } from '../../api/endpoints.ts';
 import { campaignOption } from '../../shell/campaign-option.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
+import { useMay } from '../../shell/use-may.ts';
 import { endpoints } from '../../texts/endpoints.ts';
 import * as texts from '../../texts/index.ts';
 import { postbacks as t } from '../../texts/postbacks.ts';
@@ -68,10 +68,9 @@ function errorsOf(error: unknown): Record<string, string> {
 /** Creates a postback, or changes the given one. A preview shows the request for a lead. */
 export function PostbackDialog({ postback, onClose }: { postback?: PostbackView; onClose: () => void }) {
   const queryClient = useQueryClient();
-  const { workspace } = useSuspenseQuery(meQuery).data;
   const { data: campaigns = [] } = useQuery(campaignsQuery);
   const { data: presets = [] } = useQuery(presetsQuery);
-  const isManager = workspace !== undefined && workspace.role !== 'publisher';
+  const isManager = useMay('manageEndpoints');
   const form = useForm<PostbackForm>({
     initialValues: {
       owner: postback?.owner ?? (isManager ? 'workspace' : 'user'),

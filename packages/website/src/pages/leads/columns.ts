@@ -1,5 +1,5 @@
 import { useMediaQuery } from '@mantine/hooks';
-import type { MemberRole } from '@leads/core/credential';
+import { type MemberRole, may } from '@leads/core/credential/roles';
 import { type LeadColumn, leadColumns } from '@leads/core/lead/view-columns';
 import { useMemo, useState } from 'react';
 
@@ -88,10 +88,10 @@ export const isFurther = (column: LeadColumn): column is FurtherColumn =>
   !(mainColumns as readonly LeadColumn[]).includes(column);
 
 const known = new Set<string>(leadColumns);
-const ofManagers: ReadonlySet<LeadColumn> = new Set(['user', 'assignee', 'callbackAt']);
+const internalColumns: ReadonlySet<LeadColumn> = new Set(['user', 'assignee', 'callbackAt']);
 /** Returns the columns that a role sees. Columns of another release are left out. */
 export const visibleColumns = (names: readonly LeadColumn[], role: MemberRole): readonly LeadColumn[] =>
-  names.filter((name) => known.has(name) && !(role === 'publisher' && ofManagers.has(name)));
+  names.filter((name) => known.has(name) && (may(role, 'readInternals') || !internalColumns.has(name)));
 
 function read(key: string): Columns | undefined {
   try {

@@ -1,6 +1,6 @@
 import { Button, Loader } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { MemberRole } from '@leads/core/credential';
+import { type MemberRole, may } from '@leads/core/credential/roles';
 import type { LeadJob } from '@leads/core/lead';
 import { jobsQuery, undoJob } from '../../api/jobs.ts';
 import { showFailure } from '../../shell/failure-notice.tsx';
@@ -22,7 +22,7 @@ export function UndoJobButton({ job, role }: { job: LeadJob; role: MemberRole })
   });
   const { id: jobId, state, status, changed, undoes, undoneBy } = job;
   if (state === 'running' || changed === 0 || undoes !== undefined) return null;
-  if (status === 'Paid' && role !== 'owner') return null;
+  if (status === 'Paid' && !may(role, 'changePaidLeads')) return null;
   const isStarted = undoneBy !== undefined;
   const isInert = isStarted || undo.isPending;
   const label = isStarted ? t.undoStarted : t.undo;

@@ -2,7 +2,7 @@ import { Button, Loader, Menu } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { MemberRole } from '@leads/core/credential';
+import { type MemberRole, may } from '@leads/core/credential/roles';
 import type { NewSavedView, SavedView } from '@leads/core/lead';
 import { useState } from 'react';
 import { updateView, viewsQuery } from '../../api/views.ts';
@@ -118,7 +118,7 @@ export function ViewsMenu({
         <ViewDialog
           view={dialog === 'edit' ? saved : undefined}
           shown={shown}
-          canShare={role !== 'publisher'}
+          canShare={may(role, 'shareViews')}
           onSaved={(kept) => {
             close();
             if (dialog === 'new') onOpen(kept);

@@ -1,5 +1,5 @@
 import type { OwnWorkspace } from '@leads/core/account';
-import type { MemberRole } from '@leads/core/credential';
+import { type MemberRole, may } from '@leads/core/credential/roles';
 import type { MemberView } from '@leads/core/workspace';
 import { Alert, Badge, Loader, Select, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
@@ -36,18 +36,18 @@ export function MembersPage() {
     <>
       <PageHeading title={t.title} />
       <Stack gap="xl" maw={1100}>
-        {workspace.role === 'publisher' ? (
-          <PublisherNotice workspace={workspace} />
-        ) : (
+        {may(workspace.role, 'readMembers') ? (
           <Members workspace={workspace} />
+        ) : (
+          <PublisherNotice workspace={workspace} />
         )}
-        {workspace.role !== 'publisher' && (
+        {may(workspace.role, 'manageCredentials') && (
           <Text size="sm">
             {t.credentialsElsewhere} <AnchorLink to="/developers">{t.credentials}</AnchorLink>
           </Text>
         )}
-        {workspace.role === 'owner' && <Invitations workspace={workspace} />}
-        {workspace.role === 'owner' && <WorkspaceForm workspace={workspace} />}
+        {may(workspace.role, 'manageMembers') && <Invitations workspace={workspace} />}
+        {may(workspace.role, 'renameWorkspace') && <WorkspaceForm workspace={workspace} />}
       </Stack>
     </>
   );
@@ -93,7 +93,7 @@ function Members({ workspace }: { workspace: OwnWorkspace }) {
   const { user } = useSuspenseQuery(meQuery).data;
   const query = useQuery(membersQuery);
   const { data: members } = query;
-  const isOwner = workspace.role === 'owner';
+  const managesMembers = may(workspace.role, 'manageMembers');
   const change = useMutation({
     mutationFn: ({ id, role }: { id: string; role: MemberRole }) => changeRole(workspace.id, id, role),
     // The members are reloaded: a rejected change must not be shown, and a new role changes the user's permissions.
@@ -115,7 +115,7 @@ function Members({ workspace }: { workspace: OwnWorkspace }) {
     return member.userId === user.id ? t.ownRoleLead : t.otherRoleLead(member.name);
   };
   const roleOf = (member: MemberView, isOnlyOwner: boolean) => {
-    if (!isOwner || isOnlyOwner) return <Badge variant="default">{roles[member.role]}</Badge>;
+    if (!managesMembers || isOnlyOwner) return <Badge variant="default">{roles[member.role]}</Badge>;
     const isPending = change.isPending && change.variables.id === member.id;
     return (
       <Select
@@ -177,7 +177,7 @@ function Members({ workspace }: { workspace: OwnWorkspace }) {
                 <>
                   {roleOf(member, isOnlyOwner)}
                   {isMe && !isOnlyOwner && <LeaveButton workspace={workspace} />}
-                  {!isMe && isOwner && (
+                  {!isMe && managesMembers && (
                     <ConfirmButton
                       label={t.remove}
                       name={t.removeOf(member.name)}

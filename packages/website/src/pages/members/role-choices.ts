@@ -1,7 +1,8 @@
+import { memberRoles } from '@leads/core/credential/roles';
 import * as texts from '../../texts/index.ts';
 
 /** The roles as options of a select. */
-export const roleChoices = (['owner', 'manager', 'publisher'] as const).map((value) => ({
+export const roleChoices = memberRoles.map((value) => ({
   value,
   label: texts.common.roles[value],
 }));

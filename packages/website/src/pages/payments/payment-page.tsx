@@ -15,6 +15,7 @@ import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
 import { exactTime } from '../../shell/time.ts';
 import { NextPageButton } from '../../shell/next-page-button.tsx';
+import { useMay } from '../../shell/use-may.ts';
 import { payments as t } from '../../texts/payments.ts';
 import { LeadsLink } from '../../leads/leads-link.tsx';
 import { paymentFacts, PaymentProgress, PaymentState, resultOf, usePeople } from './payment-parts.tsx';
@@ -74,7 +75,7 @@ function Summary({ payment }: { payment: Payment }) {
   const people = usePeople();
   const [cancelling, { open, close }] = useDisclosure(false);
   const result = resultOf(payment);
-  const canCancel = people.role === 'owner' && (payment.state === 'paying' || payment.state === 'paid');
+  const canCancel = useMay('cancelPayments') && (payment.state === 'paying' || payment.state === 'paid');
   return (
     <RecordList label={t.name(payment.number)}>
       <RecordRow

@@ -1,8 +1,7 @@
 import type { Payment } from '@leads/core/payout';
 import { Alert, Badge, Progress, Stack, Text } from '@mantine/core';
-import { useInfiniteQuery, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
-import { meQuery } from '../../api/account.ts';
 import { membersQuery } from '../../api/members.ts';
 import { isInProgress, paymentsQuery } from '../../api/payments.ts';
 import { AnchorLink } from '../../shell/links.tsx';
@@ -10,6 +9,7 @@ import { formatMoney } from '../../shell/money.ts';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { formatDay } from '../../shell/time.ts';
+import { useMay } from '../../shell/use-may.ts';
 import { common } from '../../texts/index.ts';
 import { payments as t } from '../../texts/payments.ts';
 import { formatNumber } from '../../shell/numbers.ts';
@@ -30,14 +30,12 @@ export function PaymentState({ state }: Pick<Payment, 'state'>) {
   );
 }
 
-/** Returns the role of the user in the workspace, and a function that returns the names of members for owners and managers. */
+/** Returns whether the user sees the payments of all publishers, and a function that returns the names of members for it. */
 export function usePeople() {
-  const { workspace } = useSuspenseQuery(meQuery).data;
-  const isManaging = workspace !== undefined && workspace.role !== 'publisher';
+  const isManaging = useMay('readAllLeads');
   // A publisher may not read the members.
   const { data: members = [] } = useQuery({ ...membersQuery, enabled: isManaging });
   return {
-    role: workspace?.role,
     isManaging,
     members,
     nameOf: (userId: string) =>

@@ -1,9 +1,8 @@
 import type { Statement } from '@leads/core/payout';
 import { Box, Button, Group, Loader, Paper, Select, Stack, Text, Title } from '@mantine/core';
-import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { meQuery } from '../../api/account.ts';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { membersQuery } from '../../api/members.ts';
@@ -18,6 +17,7 @@ import { memberOptions } from '../../shell/member-options.ts';
 import { formatMoney } from '../../shell/money.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
+import { useMay } from '../../shell/use-may.ts';
 import { common } from '../../texts/common.ts';
 import { payments } from '../../texts/payments.ts';
 import { statements as t } from '../../texts/statements.ts';
@@ -44,8 +44,8 @@ export function StatementsPage() {
   const given = readStatementSearch(route.useSearch());
   const search: StatementSearch = { ...defaultRange, ...given };
   const navigate = route.useNavigate();
-  const { workspace } = useSuspenseQuery(meQuery).data;
-  const isManaging = workspace !== undefined && workspace.role !== 'publisher';
+  const isManaging = useMay('readAllLeads');
+  const canPay = useMay('createPayments');
   const days = payableDaysOf(given);
   const { from, to, zone } = days;
   const { user, campaignCode } = search;
@@ -110,7 +110,7 @@ export function StatementsPage() {
             key={`${from} ${to} ${zone} ${user ?? ''} ${campaignCode ?? ''}`}
             statement={data}
             isCurrent={!isPlaceholderData}
-            onPay={isManaging ? (payable) => setPaying({ payable, days }) : undefined}
+            onPay={canPay ? (payable) => setPaying({ payable, days }) : undefined}
           />
         </Box>
       )}

@@ -11,7 +11,7 @@ export function listInvitationsRoute(app: Server, { accountStore }: CrmContext, 
   app.get(
     '/invitations',
     {
-      config: { permission: 'owner' },
+      config: { permission: 'manageMembers' },
       schema: { response: { 200: Type.Array(PendingInvitationView), ...errorResponses(...sessionErrors) } },
     },
     async ({ principal }) => {

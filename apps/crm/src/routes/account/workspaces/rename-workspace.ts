@@ -9,7 +9,7 @@ export function renameWorkspaceRoute(app: Server, { recordAction, workspaces }: 
   app.patch(
     '/workspace',
     {
-      config: { permission: 'owner' },
+      config: { permission: 'renameWorkspace' },
       schema: {
         body: WorkspaceName,
         response: { 200: WorkspaceAnswer, ...errorResponses(...bodyErrors, ...sessionErrors) },

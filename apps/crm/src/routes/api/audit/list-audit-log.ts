@@ -27,7 +27,7 @@ export function listAuditLogRoute(app: Server, context: CrmContext): void {
   app.get(
     '/audit',
     {
-      config: { permission: 'owner', scope: 'admin' },
+      config: { permission: 'readAudit', scope: 'admin' },
       schema: {
         operationId: 'listAuditLog',
         tags: ['audit log'],

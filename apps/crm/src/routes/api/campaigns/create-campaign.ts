@@ -9,7 +9,7 @@ export function createCampaignRoute(app: Server, context: CrmContext): void {
   app.post(
     '/campaigns',
     {
-      config: { permission: 'manager', scope: 'admin' },
+      config: { permission: 'manageCampaigns', scope: 'admin' },
       schema: {
         operationId: 'createCampaign',
         tags: ['campaigns'],

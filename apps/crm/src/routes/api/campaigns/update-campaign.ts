@@ -11,7 +11,7 @@ export function updateCampaignRoute(app: Server, context: CrmContext): void {
   app.patch(
     '/campaigns/:id',
     {
-      config: { permission: 'manager', scope: 'admin' },
+      config: { permission: 'manageCampaigns', scope: 'admin' },
       schema: {
         operationId: 'updateCampaign',
         tags: ['campaigns'],

@@ -9,7 +9,7 @@ export function cancelJobRoute(app: Server, context: CrmContext): void {
   app.delete(
     '/jobs/:id',
     {
-      config: { permission: 'manager', scope: jobScopes },
+      config: { permission: 'runJobs', scope: jobScopes },
       schema: {
         operationId: 'cancelJob',
         tags: ['leads'],

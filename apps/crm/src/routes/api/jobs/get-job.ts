@@ -9,7 +9,7 @@ export function getJobRoute(app: Server, context: CrmContext): void {
   app.get(
     '/jobs/:id',
     {
-      config: { permission: 'manager', scope: 'leads:read' },
+      config: { permission: 'runJobs', scope: 'leads:read' },
       schema: {
         operationId: 'getJob',
         tags: ['leads'],

@@ -9,7 +9,7 @@ export function listJobsRoute(app: Server, context: CrmContext): void {
   app.get(
     '/jobs',
     {
-      config: { permission: 'manager', scope: 'leads:read' },
+      config: { permission: 'runJobs', scope: 'leads:read' },
       schema: {
         operationId: 'listJobs',
         tags: ['leads'],

@@ -16,7 +16,7 @@ export function startJobRoute(app: Server, context: CrmContext): void {
   app.post(
     '/jobs',
     {
-      config: { permission: 'manager', scope: jobScopes },
+      config: { permission: 'runJobs', scope: jobScopes },
       schema: {
         operationId: 'startJob',
         tags: ['leads'],

@@ -9,7 +9,7 @@ export function undoJobRoute(app: Server, context: CrmContext): void {
   app.post(
     '/jobs/:id/undo',
     {
-      config: { permission: 'manager', scope: jobScopes },
+      config: { permission: 'runJobs', scope: jobScopes },
       schema: {
         operationId: 'undoJob',
         tags: ['leads'],

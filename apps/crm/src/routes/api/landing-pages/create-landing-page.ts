@@ -9,7 +9,7 @@ export function createLandingPageRoute(app: Server, context: CrmContext): void {
   app.post(
     '/landing-pages',
     {
-      config: { permission: 'manager', scope: 'admin' },
+      config: { permission: 'manageLandingPages', scope: 'admin' },
       schema: {
         operationId: 'createLandingPage',
         tags: ['landing pages'],

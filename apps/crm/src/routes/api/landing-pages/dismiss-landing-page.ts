@@ -10,7 +10,7 @@ export function dismissLandingPageRoute(app: Server, { landingPages, recordActio
   app.post(
     '/landing-pages/:id/dismissal',
     {
-      config: { permission: 'manager', scope: 'admin' },
+      config: { permission: 'manageLandingPages', scope: 'admin' },
       schema: {
         operationId: 'dismissLandingPage',
         tags: ['landing pages'],

@@ -10,7 +10,7 @@ export function mapLandingPageRoute(app: Server, context: CrmContext): void {
   app.patch(
     '/landing-pages/:id',
     {
-      config: { permission: 'manager', scope: 'admin' },
+      config: { permission: 'manageLandingPages', scope: 'admin' },
       schema: {
         operationId: 'mapLandingPage',
         tags: ['landing pages'],

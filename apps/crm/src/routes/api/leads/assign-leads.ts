@@ -10,7 +10,7 @@ export function assignLeadsRoute(app: Server, context: CrmContext): void {
   app.post(
     '/order/leads/assignment',
     {
-      config: { permission: 'manager', scope: 'leads:write' },
+      config: { permission: 'assignLeads', scope: 'leads:write' },
       schema: {
         operationId: 'assignLeads',
         tags: ['leads'],

@@ -10,7 +10,7 @@ export function changeStatusesRoute(app: Server, context: CrmContext): void {
   app.post(
     '/order/leads/status',
     {
-      config: { permission: 'manager', scope: 'leads:status' },
+      config: { permission: 'changeStatuses', scope: 'leads:status' },
       schema: {
         operationId: 'changeStatuses',
         tags: ['leads'],

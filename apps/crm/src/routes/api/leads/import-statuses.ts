@@ -26,7 +26,7 @@ export function importStatusesRoute(app: Server, context: CrmContext): void {
   app.post(
     '/order/leads/status/import',
     {
-      config: { permission: 'manager', scope: 'leads:status' },
+      config: { permission: 'changeStatuses', scope: 'leads:status' },
       schema: {
         operationId: 'importStatuses',
         tags: ['leads'],

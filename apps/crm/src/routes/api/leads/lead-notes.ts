@@ -18,7 +18,7 @@ export function leadNotesRoutes(app: Server, context: CrmContext): void {
   app.post(
     '/order/leads/:id/notes',
     {
-      config: { permission: 'manager', scope: 'leads:write' },
+      config: { permission: 'writeNotes', scope: 'leads:write' },
       schema: {
         operationId: 'addLeadNote',
         tags: ['leads'],
@@ -45,7 +45,7 @@ export function leadNotesRoutes(app: Server, context: CrmContext): void {
   app.get(
     '/order/leads/:id/notes',
     {
-      config: { permission: 'manager', scope: 'leads:read' },
+      config: { permission: 'readInternals', scope: 'leads:read' },
       schema: {
         operationId: 'listLeadNotes',
         tags: ['leads'],

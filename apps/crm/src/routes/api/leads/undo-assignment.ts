@@ -10,7 +10,7 @@ export function undoAssignmentRoute(app: Server, context: CrmContext): void {
   app.post(
     '/order/leads/assignment/undo',
     {
-      config: { permission: 'manager', scope: 'leads:write' },
+      config: { permission: 'undoChanges', scope: 'leads:write' },
       schema: {
         operationId: 'undoAssignment',
         tags: ['leads'],

@@ -10,7 +10,7 @@ export function cancelPaymentRoute(app: Server, context: CrmContext): void {
   app.post(
     '/payments/:id/cancel',
     {
-      config: { permission: 'owner', scope: 'leads:status' },
+      config: { permission: 'cancelPayments', scope: 'leads:status' },
       schema: {
         operationId: 'cancelPayment',
         tags: ['campaigns'],

@@ -11,7 +11,7 @@ export function createPaymentRoute(app: Server, context: CrmContext): void {
   app.post(
     '/payments',
     {
-      config: { permission: 'manager', scope: 'leads:status' },
+      config: { permission: 'createPayments', scope: 'leads:status' },
       schema: {
         operationId: 'createPayment',
         tags: ['campaigns'],

@@ -27,7 +27,7 @@ export function publisherPayoutsRoutes(app: Server, context: CrmContext): void {
   app.get(
     '/campaigns/:id/payouts',
     {
-      config: { permission: 'manager', scope: 'leads:read' },
+      config: { permission: 'managePayouts', scope: 'leads:read' },
       schema: {
         operationId: 'listPublisherPayouts',
         tags: ['campaigns'],
@@ -48,7 +48,7 @@ export function publisherPayoutsRoutes(app: Server, context: CrmContext): void {
   app.put(
     '/campaigns/:id/payouts/:userId',
     {
-      config: { permission: 'manager', scope: 'admin' },
+      config: { permission: 'managePayouts', scope: 'admin' },
       schema: {
         operationId: 'setPublisherPayout',
         tags: ['campaigns'],
@@ -80,7 +80,7 @@ export function publisherPayoutsRoutes(app: Server, context: CrmContext): void {
   app.delete(
     '/campaigns/:id/payouts/:userId',
     {
-      config: { permission: 'manager', scope: 'admin' },
+      config: { permission: 'managePayouts', scope: 'admin' },
       schema: {
         operationId: 'removePublisherPayout',
         tags: ['campaigns'],

@@ -9,7 +9,7 @@ export function listStatusAliasesRoute(app: Server, context: CrmContext): void {
   app.get(
     '/status-aliases',
     {
-      config: { permission: 'manager', scope: 'leads:read' },
+      config: { permission: 'manageStatusAliases', scope: 'leads:read' },
       schema: {
         operationId: 'listStatusAliases',
         tags: ['leads'],

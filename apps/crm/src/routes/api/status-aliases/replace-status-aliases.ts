@@ -9,7 +9,7 @@ export function replaceStatusAliasesRoute(app: Server, context: CrmContext): voi
   app.put(
     '/status-aliases',
     {
-      config: { permission: 'manager', scope: 'admin' },
+      config: { permission: 'manageStatusAliases', scope: 'admin' },
       schema: {
         operationId: 'replaceStatusAliases',
         tags: ['leads'],

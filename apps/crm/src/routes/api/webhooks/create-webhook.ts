@@ -10,7 +10,7 @@ export function createWebhookRoute(app: Server, context: CrmContext): void {
   app.post(
     '/webhooks',
     {
-      config: { permission: 'manager', scope: 'admin' },
+      config: { permission: 'manageEndpoints', scope: 'admin' },
       schema: {
         operationId: 'createWebhook',
         tags: ['webhooks'],

@@ -11,7 +11,7 @@ export function deleteWebhookRoute(app: Server, context: CrmContext): void {
   app.delete(
     '/webhooks/:id',
     {
-      config: { permission: 'manager', scope: 'admin' },
+      config: { permission: 'manageEndpoints', scope: 'admin' },
       schema: {
         operationId: 'deleteWebhook',
         tags: ['webhooks'],

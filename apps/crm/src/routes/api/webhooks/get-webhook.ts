@@ -9,7 +9,7 @@ export function getWebhookRoute(app: Server, context: CrmContext): void {
   app.get(
     '/webhooks/:id',
     {
-      config: { permission: 'manager', scope: 'admin' },
+      config: { permission: 'manageEndpoints', scope: 'admin' },
       schema: {
         operationId: 'getWebhook',
         tags: ['webhooks'],

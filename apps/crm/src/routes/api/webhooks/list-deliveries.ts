@@ -11,7 +11,7 @@ export function listDeliveriesRoute(app: Server, context: CrmContext): void {
   app.get(
     '/webhooks/:id/deliveries',
     {
-      config: { permission: 'manager', scope: 'admin' },
+      config: { permission: 'manageEndpoints', scope: 'admin' },
       schema: {
         operationId: 'listDeliveries',
         tags: ['webhooks'],

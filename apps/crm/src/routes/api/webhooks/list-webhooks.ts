@@ -9,7 +9,7 @@ export function listWebhooksRoute(app: Server, context: CrmContext): void {
   app.get(
     '/webhooks',
     {
-      config: { permission: 'manager', scope: 'admin' },
+      config: { permission: 'manageEndpoints', scope: 'admin' },
       schema: {
         operationId: 'listWebhooks',
         tags: ['webhooks'],

@@ -10,7 +10,7 @@ export function previewWebhookRoute(app: Server, context: CrmContext): void {
   app.post(
     '/webhooks/preview',
     {
-      config: { permission: 'manager', scope: 'admin' },
+      config: { permission: 'manageEndpoints', scope: 'admin' },
       schema: {
         operationId: 'previewWebhook',
         tags: ['webhooks'],

@@ -10,7 +10,7 @@ export function recoverDeliveriesRoute(app: Server, context: CrmContext): void {
   app.post(
     '/webhooks/:id/recover',
     {
-      config: { permission: 'manager', scope: 'admin' },
+      config: { permission: 'manageEndpoints', scope: 'admin' },
       schema: {
         operationId: 'recoverDeliveries',
         tags: ['webhooks'],

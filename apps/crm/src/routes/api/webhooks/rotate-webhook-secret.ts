@@ -11,7 +11,7 @@ export function rotateWebhookSecretRoute(app: Server, context: CrmContext): void
   app.post(
     '/webhooks/:id/rotate-secret',
     {
-      config: { permission: 'manager', scope: 'admin' },
+      config: { permission: 'manageEndpoints', scope: 'admin' },
       schema: {
         operationId: 'rotateWebhookSecret',
         tags: ['webhooks'],

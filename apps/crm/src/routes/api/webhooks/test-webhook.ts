@@ -9,7 +9,7 @@ export function testWebhookRoute(app: Server, context: CrmContext): void {
   app.post(
     '/webhooks/:id/test',
     {
-      config: { permission: 'manager', scope: 'admin' },
+      config: { permission: 'manageEndpoints', scope: 'admin' },
       schema: {
         operationId: 'testWebhook',
         tags: ['webhooks'],

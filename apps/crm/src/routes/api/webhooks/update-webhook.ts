@@ -11,7 +11,7 @@ export function updateWebhookRoute(app: Server, context: CrmContext): void {
   app.patch(
     '/webhooks/:id',
     {
-      config: { permission: 'manager', scope: 'admin' },
+      config: { permission: 'manageEndpoints', scope: 'admin' },
       schema: {
         operationId: 'updateWebhook',
         tags: ['webhooks'],

@@ -17,7 +17,7 @@ export function auditFileRoute(app: Server, context: CrmContext): void {
   app.get(
     '/audit.csv',
     {
-      config: { permission: 'owner' },
+      config: { permission: 'readAudit' },
       schema: {
         querystring: LinkQuery,
         response: {

@@ -20,7 +20,7 @@ export function integrationLinkRoutes(
 ): void {
   const path = '/campaigns/:id/integration-link';
   const route = {
-    config: { permission: 'manager' },
+    config: { permission: 'manageCampaigns' },
     schema: {
       params: idPath('campaign'),
       response: { 200: IntegrationLink, ...errorResponses(...bodyErrors, 'not_found', ...sessionErrors) },

@@ -13,7 +13,7 @@ export function viewLeadRoutes(app: Server, context: CrmContext): void {
   app.post(
     '/order/leads/:id/viewers',
     {
-      config: { permission: 'manager' },
+      config: { permission: 'readInternals' },
       schema: {
         params: idPath('lead'),
         response: {
@@ -28,7 +28,7 @@ export function viewLeadRoutes(app: Server, context: CrmContext): void {
   app.get(
     '/lead-viewers',
     {
-      config: { permission: 'manager' },
+      config: { permission: 'readInternals' },
       schema: {
         response: {
           200: Type.Array(ListedViewer, {
@@ -44,7 +44,7 @@ export function viewLeadRoutes(app: Server, context: CrmContext): void {
   app.delete(
     '/order/leads/:id/viewers',
     {
-      config: { permission: 'manager' },
+      config: { permission: 'readInternals' },
       schema: {
         params: idPath('lead'),
         response: {

@@ -9,7 +9,7 @@ export function listMembersRoute(app: Server, { workspaces }: CrmContext): void 
   app.get(
     '/members',
     {
-      config: { permission: 'manager' },
+      config: { permission: 'readMembers' },
       schema: { response: { 200: Type.Array(MemberView), ...errorResponses(...sessionErrors) } },
     },
     async ({ principal }) => {

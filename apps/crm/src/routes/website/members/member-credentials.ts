@@ -20,7 +20,7 @@ export function memberCredentialRoutes(
   app.get(
     '/members/credentials',
     {
-      config: { permission: 'manager' },
+      config: { permission: 'manageCredentials' },
       schema: { response: { 200: MemberCredentials, ...errorResponses(...sessionErrors) } },
     },
     async ({ principal }) =>
@@ -30,7 +30,7 @@ export function memberCredentialRoutes(
   app.delete(
     '/members/api-keys/:id',
     {
-      config: { permission: 'manager' },
+      config: { permission: 'manageCredentials' },
       schema: {
         params: idPath('API key'),
         response: { 200: ApiKeyRevoked, ...errorResponses(...bodyErrors, 'not_found', ...sessionErrors) },
@@ -52,7 +52,7 @@ export function memberCredentialRoutes(
   app.delete(
     '/members/access-tokens/:id',
     {
-      config: { permission: 'manager' },
+      config: { permission: 'manageCredentials' },
       schema: {
         params: idPath('access token'),
         response: {

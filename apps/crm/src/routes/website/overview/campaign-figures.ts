@@ -33,7 +33,7 @@ export function campaignFiguresRoutes(app: Server, context: CrmContext): void {
   app.get(
     '/campaign-publishers',
     {
-      config: { permission: 'manager' },
+      config: { permission: 'readAllLeads' },
       schema: { response: { 200: PublishersByCampaign, ...errorResponses(...sessionErrors) } },
     },
     ({ principal }) => countPublishersByCampaign(context, principal),
@@ -41,7 +41,7 @@ export function campaignFiguresRoutes(app: Server, context: CrmContext): void {
   app.get(
     '/campaigns/:id/publishers',
     {
-      config: { permission: 'manager' },
+      config: { permission: 'readAllLeads' },
       schema: {
         params: Type.Object({ id: Type.String() }),
         response: { 200: CampaignPublishers, ...errorResponses('not_found', ...sessionErrors) },

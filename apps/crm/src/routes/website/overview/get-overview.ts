@@ -54,7 +54,7 @@ export function getOverviewRoute(app: Server, context: CrmContext): void {
   app.get(
     '/overview/publisher-payouts',
     {
-      config: { permission: 'manager' },
+      config: { permission: 'readAllLeads' },
       schema: {
         querystring: PublisherPayoutsQuery,
         response: { 200: PayoutsByValue, ...errorResponses('invalid_input', ...sessionErrors) },
