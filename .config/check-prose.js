@@ -10,10 +10,15 @@ const rules = [
   [/\btold\b/i, 'publish, report, log, notify'],
   [/\b(no|some)body\b|\bwhoever\b|\bof those that\b/i, 'name the client, the user or the process'],
   [/\bwho(m|se)? (asks|comes|waits|holds|listens|sends|has|is|are|was|it|they)\b/i, 'name the actor'],
-  [/\btells? (what|whether|how|of|that|it|which|apart)\b|\btells?[.:;]/i, 'return, report, distinguish'],
+  [
+    /\btells\b|\btell (what|whether|how|of|that|it|which|apart)\b|\btell[.:;]/i,
+    'return, report, distinguish',
+  ],
   [/\bhears?\b|\bhand(s|ed)? (on|over)\b/i, 'receive, publish, pass, deliver'],
   [/\b(is|are|was|were|be) away\b|\bput away\b/i, 'unavailable, down, stored'],
-  [/\bsees? to it\b|\bbecomes? of\b|\bstands? for itself\b|\bmade anew\b/i, 'use the verb of the field'],
+  [/\bsees? to it\b|\bbecomes? of\b|\bstands?\b|\bforgets?\b/i, 'use the verb of the field'],
+  [/\banew\b|\blately\b|\bof before\b/i, 'again, each time, recently, previous'],
+  [/(?<!\b(am|is|are|be|been|being|was|were) )\bused to\b/i, 'describe the present only'],
   [/\bgoes on\b|\bnor\b/i, 'continue; split the sentence'],
 ];
 /** SQL and code in texts are not prose. */

@@ -15,7 +15,7 @@ export interface DnsServer extends AsyncDisposable {
 const types = { A: 1, AAAA: 28 } as const;
 const responseCodes = { SERVFAIL: 2, NXDOMAIN: 3 } as const;
 
-/** Starts a name server. It asks `answer` for each question. */
+/** Starts a name server. It calls `answer` for each question. */
 export async function startDnsServer(
   answer: (name: string, type: 'A' | 'AAAA') => DnsAnswer,
 ): Promise<DnsServer> {

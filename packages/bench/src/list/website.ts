@@ -350,7 +350,7 @@ async function timeChanges(
     const shown = isOnHold ? 'Approved' : 'On hold';
     const status = isOnHold ? 'Approved' : 'OnHold';
     isOnHold = !isOnHold;
-    // The changes are spread over the interval in which the list asks for changes.
+    // The changes are spread over the interval in which the list requests changes.
     await page.waitForTimeout((change * 97) % 1_500);
     const changed = page.locator(`[id="lead-${id}"]`).filter({ hasText: shown });
     const answer = await changing.request.post(`${origin}/api/console/order/leads/status`, {

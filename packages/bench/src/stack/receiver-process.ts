@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 
 /*
  * The process of the receivers. Its parent sends the kinds of the receivers over the IPC channel, gets their ports, and
- * asks for what has arrived.
+ * requests the received deliveries.
  */
 
 /** How a receiver answers: with a status after a time, or never. */

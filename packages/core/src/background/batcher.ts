@@ -12,7 +12,7 @@ export interface BatchBounds {
   /** The maximum of waiting items, and of the characters of their texts. One workspace gets at most half of each. */
   readonly waitingRows: number;
   readonly waitingCharacters: number;
-  /** How long an item may wait for its batch, in milliseconds. While this process stands still, the time does not run. */
+  /** How long an item may wait for its batch, in milliseconds. The time does not run while this process is suspended. */
   readonly waitMs: number;
 }
 

@@ -69,7 +69,7 @@ export class CredentialVerifier {
    *
    * @param addressOf returns the address of the client.
    * @throws LeadsError `unavailable` for a key without an answer while the database is unavailable; `too_many_requests`
-   *   for a key that was not known lately if too many unknown keys came from the address.
+   *   for a key that was not found recently if too many unknown keys came from the address.
    */
   verifyApiKey(
     apiKey: string,
@@ -97,7 +97,7 @@ export class CredentialVerifier {
   }
 
   /**
-   * Returns the address whose lookups of unknown keys are limited; undefined for a key that was found lately.
+   * Returns the address whose lookups of unknown keys are limited; undefined for a key that was found recently.
    *
    * @throws LeadsError `too_many_requests`
    */

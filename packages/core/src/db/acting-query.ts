@@ -25,7 +25,7 @@ const acts = {
   plain: { name: 'act_for_workspace', text: `SELECT FROM set_config('leads.workspace', $1, true)` },
   /**
    * Also makes Postgres plan the next statement once on each connection. Otherwise, Postgres compares the plan for a
-   * single row with the plan for any number of rows, and plans a change of one lead anew each time. To plan it takes
+   * single row with the plan for any number of rows, and plans each change of one lead again. To plan it takes
    * 0.9 ms, and to run it 0.6 ms.
    */
   planningOnce: {

@@ -160,7 +160,7 @@ export function openDatabase(options: DatabaseOptions) {
       run<(string | null)[]>({ text, values, rowMode: 'array', types: unparsed }, statementOptions),
     /**
      * Runs the statements of `work` in one transaction, without Prisma. Postgres plans named statements, and those of the
-     * functions that they call, once on each connection. The transaction of Prisma has them planned anew each time.
+     * functions that they call, once on each connection. In a transaction of Prisma, Postgres plans them each time.
      */
     selectInTransaction: <Result>(work: (tx: StatementsOfTransaction) => Promise<Result>): Promise<Result> =>
       onConnection(async (client) => {

@@ -100,7 +100,7 @@ export function parseFormTemplate(body: string): PostbackTemplate {
 }
 
 /**
- * Parses the template of a JSON body, for example `{"cid":"{s1}","status":"{status}"}`. Macros stand in JSON strings.
+ * Parses the template of a JSON body, for example `{"cid":"{s1}","status":"{status}"}`. Macros are inside JSON strings.
  * The rendered body is compact JSON of the same structure, whatever the values are.
  *
  * @throws PostbackTemplateError for a text that is not JSON, an unknown macro, a macro in a member's name, or a mapping of

@@ -8,7 +8,7 @@ import type { LeadStore } from './lead-store.ts';
 /** The maximum number of leads in one request. */
 const maxIds = 100;
 
-/** The leads whose columns a page asks for. */
+/** The leads whose columns a page requests. */
 export const LeadColumnQuery = Type.Object(
   {
     ids: Type.String({

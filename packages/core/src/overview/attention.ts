@@ -69,7 +69,7 @@ export const Attention = Type.Object(
       }),
       {
         description:
-          'Credentials that were used lately and expire within 7 days, or expired within the last 7 days. A key that another key replaces is not listed.',
+          'Credentials that were used in the last 30 days and expire within 7 days, or expired within the last 7 days. A key that another key replaces is not listed.',
       },
     ),
     limited: Type.Array(RejectedKey, {

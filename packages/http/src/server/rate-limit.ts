@@ -14,7 +14,7 @@ export interface RateLimits {
   readonly publishers?: RateLimit | undefined;
   /** Limits all API keys and signed-in users of a workspace together. */
   readonly workspaces?: RateLimit | undefined;
-  /** The workspaces that sent requests lately. */
+  /** The workspaces that sent requests recently. */
   readonly recent?: RecentTenants | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 
 test('freePort() never returns the same port to two processes', async () => {
-  // A module that is loaded twice stands for two processes: its copies share nothing but the ports.
+  // Copies of a module simulate processes: they share nothing but the ports.
   const copies = [];
   for (let copy = 0; copy < 4; copy++) {
     vi.resetModules();

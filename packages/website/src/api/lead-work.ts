@@ -15,7 +15,7 @@ export function addNote(id: string, body: NewLeadNote): Promise<LeadNoteAdded> {
   return call(`${pathOf(id)}/notes`, { method: 'POST', body });
 }
 
-/** How often the page reports that a lead is open. The service forgets a page that is silent for 12 s. */
+/** How often the page reports that a lead is open. The service removes a page that sends no report for 12 s. */
 const viewIntervalMs = 2_000;
 
 /** Reports that the lead is open, again and again, and queries the other users who have it open. */

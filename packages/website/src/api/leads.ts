@@ -184,7 +184,7 @@ const maxColumnIds = 100;
 /** The ids of the next request for columns. */
 let nextColumns: { readonly ids: string[]; readonly listed: Promise<LeadColumnValues[]> } | undefined;
 
-/** Requests the columns of the leads that one rendering asks for together. */
+/** Requests the columns of all leads of one rendering together. */
 async function columnsOf(id: string): Promise<ColumnValues> {
   if (nextColumns === undefined || nextColumns.ids.length === maxColumnIds) {
     const ids: string[] = [];

@@ -68,8 +68,8 @@ function isMatch(text: string, wanted: string): boolean {
 
 /**
  * Finds leads, pages, views, campaigns, workspaces and the actions of the page by a text. The keyboard follows the
- * pattern of a combobox with a list (ARIA Authoring Practices). The library's palette tells a screen reader nothing
- * about the chosen entry.
+ * pattern of a combobox with a list (ARIA Authoring Practices). The library's palette does not announce the chosen
+ * entry to screen readers.
  *
  * @param takeTyped returns what the user has typed before the palette was shown.
  */

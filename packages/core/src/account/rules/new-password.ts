@@ -95,8 +95,8 @@ export function newPassword({
 }
 
 /**
- * Asks a service with the range interface of Have I Been Pwned. It gets the first 5 digits of the password's SHA-1 hash
- * and returns the rest of each breached hash with these digits.
+ * Queries a service with the range interface of Have I Been Pwned. The service gets the first 5 digits of the password's
+ * SHA-1 hash and returns the rest of each breached hash with these digits.
  *
  * @throws Error if the service does not answer.
  */
