@@ -151,6 +151,9 @@ export async function startTwoCrms(): Promise<TwoCrms> {
 
 export const unknownId = () => randomUUID();
 
+/** The header with which errors are answered as problem details (RFC 9457). */
+export const problem = { Accept: 'application/problem+json' };
+
 export const invalidInput = { success: false, error: 'validation', message: 'Invalid input data' };
 export const notFound = { success: false, error: 'error', message: 'Not found' };
 export const forbidden = {
