@@ -30,7 +30,12 @@ import { buildSerializer } from './response-serializers.ts';
 import { securityHeadersOf } from './security-headers.ts';
 import { createHostCheck } from './served-hosts.ts';
 import { traceRequests } from './trace-requests.ts';
-import { createFieldErrorFinder, restrictKeywords, validation } from './validation-errors.ts';
+import {
+  createFieldErrorFinder,
+  restrictKeywords,
+  shareValidators,
+  validation,
+} from './validation-errors.ts';
 
 /** A Fastify instance whose handlers are typed by the TypeBox schemas of the routes. */
 export type Server = FastifyInstance<
@@ -133,7 +138,13 @@ export function createServer(options: {
     forceCloseConnections: 'idle',
     // Fastify's own 503 has another body. A request on an open connection is still served, as its last.
     return503OnClosing: false,
-    ajv: { customOptions: validation, onCreate: restrictKeywords },
+    ajv: {
+      customOptions: validation,
+      onCreate: (ajv) => {
+        restrictKeywords(ajv);
+        shareValidators(ajv);
+      },
+    },
     schemaController: { compilersFactory: { buildSerializer } },
     clientErrorHandler(error: Error & { code?: string }, socket: Socket) {
       // Node reports a request timeout once and leaves the closing of the connection to this handler.

@@ -1,5 +1,5 @@
 import type { FieldError } from '@leads/core/errors';
-import { Ajv, type ErrorObject, type Options } from 'ajv';
+import { Ajv, type AnySchema, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { FastifyRequest } from 'fastify';
 import { escapePointer } from './problem.ts';
@@ -28,6 +28,23 @@ export function restrictKeywords(ajv: Ajv): void {
   const known = new Set([...structuralKeywords, ...Object.keys(reasons)]);
   for (const keyword of Object.keys(ajv.RULES.all)) if (!known.has(keyword)) ajv.removeKeyword(keyword);
   ajv.addKeyword({ keyword: 'x-reason', schemaType: 'string' });
+}
+
+const validators = new Map<string, ValidateFunction>();
+
+/**
+ * Makes `ajv` compile each schema once for all servers of the process. Of the 322 request schemas of the CRM, 89 differ,
+ * and none references another schema. Compiling all of them took a third of the processor time of a further start in a process.
+ */
+export function shareValidators(ajv: Ajv): void {
+  const compile = ajv.compile.bind(ajv) as (schema: AnySchema) => ValidateFunction;
+  const share = (schema: AnySchema) => {
+    const key = JSON.stringify(schema);
+    const validate = validators.get(key) ?? compile(schema);
+    validators.set(key, validate);
+    return validate;
+  };
+  ajv.compile = share as typeof ajv.compile;
 }
 
 /**
