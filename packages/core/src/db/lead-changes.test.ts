@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { changeOf, leadOf, leadsOf, selection } from '../../test/database.ts';
+import { countReads } from '../../test/count-reads.ts';
+import { changeOf, leadOf, leadsOf, longDescription, selection, storeEdits } from '../../test/database.ts';
 import { openLeadStore, optionalFields, waitingForLocks } from '../../test/lead-store.ts';
+import { getLeadEvent } from '../event/get-lead-event.ts';
 import type { StoredLead } from '../lead/lead.ts';
 import type { LeadStatus } from '../lead/lead-status.ts';
 import { leadSearch, phoneSearch } from '../lead/search.ts';
 import { newId } from '../uuid.ts';
 import { DatabaseError } from './database-error.ts';
+import { createLeadStore } from './lead-store.prisma.ts';
 
-const { testDatabase, store, tenant, otherTenant } = await openLeadStore();
+const { testDatabase, database, store, tenant, otherTenant } = await openLeadStore();
 
 describe('change', () => {
   const found = async (id: string) => (await store.find({ workspaceId: tenant.workspaceId }, [id]))[0];
@@ -296,4 +299,19 @@ describe('history', () => {
     expect(await store.history(lead, 5, 2)).toEqual([]);
     expect(await store.history({ id: newId(), workspaceId: tenant.workspaceId }, 0, 10)).toEqual([]);
   });
+});
+
+test('the event of an early version is read without the text of the later changes', async () => {
+  const lead = leadOf(tenant, { description: longDescription(1) });
+  await store.insert([lead]);
+  await storeEdits(store, lead, 12);
+  const counted = countReads(database);
+  const leads = createLeadStore(counted.database);
+  const principal = { ...tenant, role: 'owner', scope: 'full' } as const;
+  for (const version of [1, 2]) {
+    const { data } = await getLeadEvent(leads, principal, lead.id, version);
+    expect(data.lead).toMatchObject({ version, description: longDescription(version) });
+    expect(data.change.version).toBe(version);
+    expect(counted.takeBytes()).toBeLessThan(400_000);
+  }
 });

@@ -3,29 +3,41 @@ import type { BulkChange, LeadChange, LeadStore } from '../lead/lead-store.ts';
 import { firstId } from '../uuid.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
+import { changesOfEvents } from './lead-events.ts';
 import { changeColumnsWithAliases } from './lead-rows.ts';
 import { withoutNulls } from './without-nulls.ts';
 
+/** The number of bytes of changes after which a page of a history has no further change. */
+const maxHistoryBytes = 2 * 1024 * 1024;
+
 type LeadHistory = Pick<
   LeadStore,
-  'history' | 'bulkChanges' | 'countBulkChanges' | 'findBulkChanged' | 'findStatusRequests'
+  'history' | 'changesOfEvent' | 'bulkChanges' | 'countBulkChanges' | 'findBulkChanged' | 'findStatusRequests'
 >;
 
 /** Creates the part of the lead store that reads the histories of leads. */
 export function createLeadHistory({ select }: Database): LeadHistory {
   return {
-    async history({ id, workspaceId }, aboveVersion, limit, maxBytes) {
-      const changes = Prisma.sql`
-        SELECT * FROM lead_change WHERE lead_id = ${id}::uuid AND version > ${aboveVersion} ORDER BY version LIMIT ${limit}`;
-      const page =
-        maxBytes === undefined
-          ? Prisma.sql`(${changes}) AS page`
-          : Prisma.sql`(
-              SELECT *, sum(bytes) OVER (ORDER BY version) - bytes AS bytes_before
-              FROM (SELECT *, octet_length(changes::text) AS bytes FROM (${changes}) AS changes) AS sized
-            ) AS page WHERE bytes_before < ${maxBytes}`;
+    async history({ id, workspaceId }, aboveVersion, limit) {
       const rows = await select<Record<string, unknown>>(
-        Prisma.sql`SELECT ${changeColumnsWithAliases} FROM ${page} ORDER BY version`,
+        Prisma.sql`
+          SELECT ${changeColumnsWithAliases} FROM (
+            SELECT *, sum(bytes) OVER (ORDER BY version) - bytes AS bytes_before
+            FROM (
+              SELECT *, octet_length(changes::text) AS bytes FROM (
+                SELECT * FROM lead_change WHERE lead_id = ${id}::uuid AND version > ${aboveVersion}
+                ORDER BY version LIMIT ${limit}
+              ) AS changes
+            ) AS sized
+          ) AS page WHERE bytes_before < ${maxHistoryBytes} ORDER BY version`,
+        { workspaceId },
+      );
+      return rows.map((row) => withoutNulls(row) as unknown as LeadChange);
+    },
+
+    async changesOfEvent({ id: leadId, workspaceId }, version) {
+      const rows = await select<Record<string, unknown>>(
+        Prisma.sql`SELECT ${changeColumnsWithAliases} FROM ${changesOfEvents([{ leadId, version }])}`,
         { workspaceId },
       );
       return rows.map((row) => withoutNulls(row) as unknown as LeadChange);

@@ -19,8 +19,7 @@ export async function getLeadEvent(
 ): Promise<LeadEvent> {
   const lead = await findLead(leads, principal, leadId);
   const wanted = version ?? lead.version;
-  // The later changes are reverted. Version 1 is no change.
-  const changes = lead.version === 1 ? [] : await leads.history(lead, wanted - 1, lead.version - wanted + 1);
+  const changes = lead.version === 1 ? [] : await leads.changesOfEvent(lead, wanted);
   const event = toLeadEvent(lead, changes, wanted);
   if (event === undefined) throw new LeadsError('not_found');
   return event;

@@ -7,8 +7,8 @@ import { creationOf, toHistoryEntry } from './lead-history.ts';
 import { shownChange, shownLead, visibleTo } from './lead-scope.ts';
 import type { LeadStore } from './lead-store.ts';
 
-/** The maximum number of entries in a page of a history, and of bytes of changes in Postgres. A page has at least one entry. */
-const historyPage = { entries: 1000, bytes: 2 * 1024 * 1024 };
+/** The maximum number of entries in a page of a history. */
+const maxHistoryEntries = 1000;
 
 /**
  * Returns a lead with all its fields.
@@ -45,8 +45,8 @@ export async function getLeadHistory(
 ): Promise<{ entries: LeadHistoryEntry[]; nextAbove?: number }> {
   const lead = await findLead(leads, principal, id);
   const entries: LeadHistoryEntry[] = aboveVersion < 1 ? [creationOf(lead)] : [];
-  const limit = historyPage.entries - entries.length;
-  const changes = await leads.history(lead, aboveVersion, limit, historyPage.bytes);
+  const limit = maxHistoryEntries - entries.length;
+  const changes = await leads.history(lead, aboveVersion, limit);
   entries.push(...changes.flatMap((change) => shownChange(toHistoryEntry(change), principal) ?? []));
   const last = changes.at(-1);
   return {

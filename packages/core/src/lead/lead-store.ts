@@ -261,15 +261,13 @@ export interface LeadStore {
     workspaces: readonly { readonly workspaceId: string; readonly changes: readonly StatusChangeFrom[] }[],
   ): Promise<readonly ReadonlyMap<string, FoundLead>[]>;
 
-  /**
-   * Returns up to `limit` changes of a lead after a version, oldest first.
-   *
-   * @param maxBytes the number of bytes of changes in Postgres after which no further change is returned. Default: no limit.
-   */
+  /** Returns up to `limit` changes of a lead after a version, oldest first: those of about 2 MiB, and at least one. */
   history(
     lead: Pick<StoredLead, 'id' | 'workspaceId'>,
     aboveVersion: number,
     limit: number,
-    maxBytes?: number,
   ): Promise<LeadChange[]>;
+
+  /** Returns the change of a version of a lead, and the later changes merged into one, as the event of the version needs. */
+  changesOfEvent(lead: Pick<StoredLead, 'id' | 'workspaceId'>, version: number): Promise<LeadChange[]>;
 }

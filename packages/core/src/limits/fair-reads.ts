@@ -9,7 +9,7 @@ import type { FairQueue } from './fair-queue.ts';
 interface ReadQueues {
   /** For lists with a filter, counts and exports. */
   readonly costly: FairQueue;
-  /** For pages without a filter, and of histories. */
+  /** For pages without a filter and of histories, and for events. */
   readonly pages: FairQueue;
 }
 
@@ -26,6 +26,7 @@ export function fairLeadReads(leads: LeadStore, { costly, pages }: ReadQueues): 
       costly.run(selection.scope.workspaceId, () => leads.scan(selection, page), { isPatient: true }),
     count: (selection) => costly.run(selection.scope.workspaceId, () => leads.count(selection)),
     history: (lead, ...page) => pages.run(lead.workspaceId, () => leads.history(lead, ...page)),
+    changesOfEvent: (lead, version) => pages.run(lead.workspaceId, () => leads.changesOfEvent(lead, version)),
   };
 }
 
