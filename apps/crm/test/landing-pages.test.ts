@@ -21,6 +21,7 @@ interface LandingPage {
   campaignId?: string;
   campaignCode?: string;
   leads: number;
+  leadsTruncated?: true;
   createdAt: string;
   updatedAt: string;
 }
@@ -509,7 +510,7 @@ describe('the lead count of a landing page', () => {
     expect((await accepted(await post(workspace.owner, { name: 'early' }))).leads).toBe(1);
   });
 
-  test('covers the newest 100,000 leads, or 1,000,000 for a whole page, and is read from the index', async () => {
+  test('covers the newest 100,000 leads, or 1,000,000 for a whole page, says when it is truncated, and is read from the index', async () => {
     const workspace = await fixture.createWorkspace();
     const publisher = await workspace.addMember('publisher');
     // The publisher owns the 5 oldest leads.
@@ -522,15 +523,19 @@ describe('the lead count of a landing page', () => {
     );
     await fixture.sql('ANALYZE lead');
     await register(workspace, ['busy']);
-    expect(await list(workspace.owner)).toMatchObject([{ name: 'busy', leads: 100_000 }]);
+    expect(await list(workspace.owner)).toMatchObject([
+      { name: 'busy', leads: 100_000, leadsTruncated: true },
+    ]);
     // The newest 100,000 leads include none of the publisher's.
-    expect(await list(publisher)).toMatchObject([{ name: 'busy', leads: 0 }]);
+    expect(await list(publisher)).toMatchObject([{ name: 'busy', leads: 0, leadsTruncated: true }]);
 
     await register(
       workspace,
       Array.from({ length: 19 }, (_, i) => `quiet-${i}`),
     );
-    expect((await list(workspace.owner))[0]).toMatchObject({ name: 'busy', leads: 50_000 });
+    const [busy, quiet] = await list(workspace.owner);
+    expect(busy).toMatchObject({ name: 'busy', leads: 50_000, leadsTruncated: true });
+    expect(quiet).not.toHaveProperty('leadsTruncated');
     expect((await list(workspace.owner, '?limit=10'))[0]).toMatchObject({ name: 'busy', leads: 100_000 });
 
     const [statement] = await recordStatements(/left\(lp_name/, () => list(workspace.owner));

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { LandingPageView } from '@leads/core/campaign';
 import type { TestWorkspace } from '@leads/test-kit/fixture';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -533,10 +534,28 @@ test('landing pages are shown in pages of 50', async () => {
   await page.goto('/campaigns');
   await landingPage(page, 'page-49').waitFor();
   expect(await landingPage(page, 'page-50').count()).toBe(0);
-  await page.getByText('50 or more landing pages without a campaign').waitFor();
+  await page.getByText('50 or more landing pages without a campaign sent 0 or more leads').waitFor();
   await page.getByRole('button', { name: 'Show more' }).click();
   await landingPage(page, 'page-59').waitFor();
-  await page.getByText('60 landing pages without a campaign').waitFor();
+  await page.getByText('60 landing pages without a campaign sent 0 leads').waitFor();
+});
+
+test('the leads of a landing page are shown as a minimum if the service did not count all of them', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  for (const name of ['busy', 'quiet']) await workspace.mapLandingPage(name, null);
+  await page.route('**/api/console/landing-pages?mapped=false*', async (route) => {
+    const response = await route.fetch();
+    const [busy, quiet] = (await response.json()) as LandingPageView[];
+    const json = [
+      { ...busy, leads: 100_000, leadsTruncated: true },
+      { ...quiet, leads: 17 },
+    ];
+    await route.fulfill({ response, json });
+  });
+  await page.goto('/campaigns');
+  await landingPage(page, 'busy').getByText('100,000 or more', { exact: true }).waitFor();
+  await page.getByText('2 landing pages without a campaign sent 100,017 or more leads to').waitFor();
+  expect(await landingPage(page, 'quiet').innerText()).toMatch(/\b17\b(?! or more)/);
 });
 
 test('landing pages of an archived campaign are not listed as mapped, and their leads are explained', async () => {

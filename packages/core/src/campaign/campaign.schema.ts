@@ -258,6 +258,11 @@ export const LandingPageView = Type.Object(
         'The number of its leads. A publisher sees the number of its own leads only. At most the newest 100,000 leads are counted, and at most 1,000,000 for all landing pages of a page.',
       examples: [17],
     }),
+    leadsTruncated: Type.Optional(
+      Type.Literal(true, {
+        description: 'Present if not all leads were counted. `leads` is then a minimum.',
+      }),
+    ),
     pendingSince: Type.Optional(
       dateTime('Since when the landing page waits for approval. Absent if it is approved.'),
     ),

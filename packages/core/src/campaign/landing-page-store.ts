@@ -94,11 +94,12 @@ export interface LandingPageStore {
   /**
    * Counts the leads of landing pages by name, optionally of one user.
    *
-   * @param newest the maximum of leads to examine for each landing page, from the newest on.
+   * @param newest the maximum of leads to examine for each landing page, from the newest on. A count is truncated if so many
+   * leads were examined.
    */
   countLeads(
     scope: { readonly workspaceId: string; readonly userId?: string | undefined },
     landingPages: readonly string[],
     newest: number,
-  ): Promise<ReadonlyMap<string, number>>;
+  ): Promise<ReadonlyMap<string, { readonly leads: number; readonly isTruncated: boolean }>>;
 }

@@ -21,13 +21,15 @@ export async function toLandingPageViews(
   );
   return pages.map(
     ({ id, name, campaignId, campaignCode, pendingSince, dismissedAt, createdAt, updatedAt }) => {
+      const count = counts.get(name);
       const view: LandingPageView = {
         id,
         name,
-        leads: counts.get(name) ?? 0,
+        leads: count?.leads ?? 0,
         createdAt: createdAt.toISOString(),
         updatedAt: updatedAt.toISOString(),
       };
+      if (count?.isTruncated === true) view.leadsTruncated = true;
       if (campaignId !== undefined) view.campaignId = campaignId;
       if (campaignCode !== undefined) view.campaignCode = campaignCode;
       if (pendingSince !== undefined) view.pendingSince = pendingSince.toISOString();

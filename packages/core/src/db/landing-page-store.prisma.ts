@@ -151,10 +151,12 @@ export function createLandingPageStore({ prisma, select, transaction }: Database
 
     async countLeads({ workspaceId, userId }, landingPages, newest) {
       // The index holds the first 255 characters of a name, the maximum length of a landing page's name.
-      const counts = await select<{ name: string; leads: number }>(
+      const counts = await select<{ name: string; leads: number; isTruncated: boolean }>(
         Prisma.sql`
-        SELECT page.name, (
-          SELECT count(*) FILTER (WHERE ${userId ?? null}::uuid IS NULL OR user_id = ${userId ?? null}::uuid)::int
+        SELECT page.name, counted.leads, counted.examined >= ${newest} AS "isTruncated"
+        FROM unnest(${[...landingPages]}::text[]) AS page (name), LATERAL (
+          SELECT count(*) AS examined,
+            count(*) FILTER (WHERE ${userId ?? null}::uuid IS NULL OR user_id = ${userId ?? null}::uuid)::int AS leads
           FROM (
             SELECT user_id FROM lead_of_workspace
             WHERE workspace_id = ${workspaceId}::uuid AND lp_name IS NOT NULL
@@ -162,11 +164,10 @@ export function createLandingPageStore({ prisma, select, transaction }: Database
             ORDER BY created_at DESC, id DESC
             LIMIT ${newest}
           ) AS newest
-        ) AS leads
-        FROM unnest(${[...landingPages]}::text[]) AS page (name)`,
+        ) AS counted`,
         { workspaceId },
       );
-      return new Map(counts.map(({ name, leads }) => [name, leads]));
+      return new Map(counts.map(({ name, ...count }) => [name, count]));
     },
   };
 }

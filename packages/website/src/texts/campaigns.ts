@@ -1,3 +1,6 @@
+/** Returns a number, or that there may be more. */
+const countOf = (count: number, isMore = false) => `${count.toLocaleString('en')}${isMore ? ' or more' : ''}`;
+
 export const campaigns = {
   title: 'Campaigns',
   create: 'New campaign',
@@ -129,8 +132,10 @@ export const campaigns = {
   unmappedLead: (pages: string, leads: string) =>
     `${pages} without a campaign sent ${leads} to the default campaign of the key or of the workspace.`,
   pages: (count: number, isMore: boolean) =>
-    `${count}${isMore ? ' or more' : ''} landing ${count === 1 ? 'page' : 'pages'}`,
-  leads: (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'lead' : 'leads'}`,
+    `${countOf(count, isMore)} landing ${count === 1 ? 'page' : 'pages'}`,
+  leads: (count: number, isMore: boolean) =>
+    `${countOf(count, isMore)} ${count === 1 && !isMore ? 'lead' : 'leads'}`,
+  countOf,
   mapped: 'Mapped',
   remapTitle: (name: string) => `Change the campaign of ${name}?`,
   remapLead: (from: string, to: string) =>

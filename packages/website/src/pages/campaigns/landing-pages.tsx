@@ -99,7 +99,10 @@ export function LandingPages(props: LandingPagesProps) {
           <Alert color="yellow" variant="light" title={t.unmappedTitle}>
             {t.unmappedLead(
               t.pages(without.length, unmapped.hasNextPage),
-              t.leads(without.reduce((sum, { leads }) => sum + leads, 0)),
+              t.leads(
+                without.reduce((sum, { leads }) => sum + leads, 0),
+                unmapped.hasNextPage || without.some(({ leadsTruncated }) => leadsTruncated),
+              ),
             )}
           </Alert>
           <Pages {...listed} label={t.unmappedTitle} pages={without} />
@@ -241,7 +244,7 @@ function Pages({
               </Text>
             </Group>
           }
-          facts={[[texts.common.leads, page.leads.toLocaleString('en')]]}
+          facts={[[texts.common.leads, t.countOf(page.leads, page.leadsTruncated)]]}
           actions={
             isManaging ? (
               <Group gap="xs">
