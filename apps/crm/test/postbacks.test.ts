@@ -6,7 +6,7 @@ import { isConfidential, personalData } from '@leads/test-kit/log-check/confiden
 import { statusOfTime } from '@leads/test-kit/suites/hostile-input';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
-import { apiCalls, leadsApi } from './leads-api.ts';
+import { apiCalls, leadsApi, problem } from './leads-api.ts';
 import { answering, startReceiver, type WebhookReceiver } from '@leads/test-kit/webhook-receiver';
 
 const crm = await startCrm();
@@ -27,7 +27,6 @@ beforeEach(async () => {
 });
 afterEach(() => receiver[Symbol.asyncDispose]());
 
-const problem = { Accept: 'application/problem+json' };
 const sendAs = (
   member: TestMember,
   method: string,

@@ -9,7 +9,7 @@ import { answering, startReceiver, verified } from '@leads/test-kit/webhook-rece
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm, startCrmService } from './crm.ts';
 import { createMailer } from '../src/mailer.ts';
-import { leadsApi } from './leads-api.ts';
+import { leadsApi, problem } from './leads-api.ts';
 
 const [first, second] = ['the first secret of deliveries', 'the second secret of deliveries'].map((secret) =>
   secret.padEnd(40, '.'),
@@ -17,7 +17,6 @@ const [first, second] = ['the first secret of deliveries', 'the second secret of
 const crm = await startCrm({ DELIVERIES_SECRET: first, CRM_DELIVERIES: 'false' });
 afterAll(() => crm[Symbol.asyncDispose]());
 const { fixture, databaseUrl } = crm;
-const problem = { Accept: 'application/problem+json' };
 
 test('without DELIVERIES_SECRET a webhook is refused with 409, which names the setting, and leads are stored as usual', async () => {
   await using service = await startCrmService(databaseUrl, { DELIVERIES_SECRET: '' });

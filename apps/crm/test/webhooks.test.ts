@@ -12,7 +12,7 @@ import {
 } from '@leads/test-kit/webhook-receiver';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
-import { apiCalls, leadsApi } from './leads-api.ts';
+import { apiCalls, leadsApi, problem } from './leads-api.ts';
 
 const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());
@@ -56,7 +56,6 @@ const getWebhook = async ({ webhook }: Shown) =>
   (await send('GET', `/webhooks/${webhook.id}`)).json<{ webhook: WebhookView }>().webhook;
 const deliveriesOf = async ({ webhook }: Shown, query = '') =>
   (await send('GET', `/webhooks/${webhook.id}/deliveries${query}`)).json<DeliveryView[]>();
-const problem = { Accept: 'application/problem+json' };
 const idOf = ({ headers }: Received) => headers['webhook-id'] ?? '';
 async function requests(count: number): Promise<void> {
   await expect.poll(() => receiver.received.length).toBe(count);
