@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { isConfidential } from '@leads/test-kit/log-check/confidential';
+import { longTimeouts } from '@leads/test-kit/services';
 import { runCli } from '../src/cli/program.ts';
 
 /** The built command line. */
@@ -60,7 +61,7 @@ export async function runLeads(
   const interruption = () => signal;
   const io = { stdin, stdout: stdout.stream, stderr: stderr.stream, interruption };
   // Loading modules blocks new connections. On a busy machine, it takes longer than the default timeout of 2 s.
-  const code = await runCli(args, { ...io, env: { DATABASE_CONNECT_TIMEOUT_MS: '30000', ...env } });
+  const code = await runCli(args, { ...io, env: { ...longTimeouts, ...env } });
   if (isConfidential(stderr.text()))
     throw new Error(`stderr contains confidential data of a test: ${stderr.text()}`);
   return { code, stdout: stdout.text(), stderr: stderr.text() };

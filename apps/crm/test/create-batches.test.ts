@@ -14,8 +14,7 @@ const database = resources.use(await createTestDatabase());
 // Row-level security applies to this role only.
 const roles = resources.use(await createServiceRoles(database.url));
 const fixture = resources.use(openFixture(database.url, await createAccessTokenCodec(jwtSecret)));
-const settings = { DATABASE_STATEMENT_TIMEOUT_MS: '60000' };
-const service = resources.use(await startCrmService(roles.crm, settings));
+const service = resources.use(await startCrmService(roles.crm));
 const api = leadsApi(service);
 const [first, second] = [await fixture.createWorkspace(), await fixture.createWorkspace()];
 

@@ -2,8 +2,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { startCrm } from './crm.ts';
 import { signInAs, type Visitor } from './visitor.ts';
 
-// A busy machine must not end the blocked statements.
-const crm = await startCrm({ DATABASE_STATEMENT_TIMEOUT_MS: '60000' });
+const crm = await startCrm();
 afterAll(() => crm[Symbol.asyncDispose]());
 const { service, fixture } = crm;
 const busy = await fixture.createWorkspace();

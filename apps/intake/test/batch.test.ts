@@ -4,8 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { startIntake } from './intake.ts';
 
-// Statements that wait for a table lock must not time out, even on a slow machine.
-const intake = await startIntake({ DATABASE_STATEMENT_TIMEOUT_MS: '60000' });
+const intake = await startIntake();
 afterAll(() => intake[Symbol.asyncDispose]());
 const { service, fixture } = intake;
 const { owner } = await fixture.createWorkspace();

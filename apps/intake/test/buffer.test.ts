@@ -11,6 +11,7 @@ import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { type LocalNats, startNats } from '@leads/local-stack/processes/nats-server';
 import { type LocalPostgres, startPostgres } from '@leads/local-stack/processes/postgres';
 import { type Fixture, openFixture } from '@leads/test-kit/fixture';
+import { longTimeouts } from '@leads/test-kit/services';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { defaultTimeouts, startIntakeService } from './intake.ts';
 
@@ -195,7 +196,9 @@ test('accepts leads while Postgres is down, and stores each once after its resta
 
 test('a Postgres that does not respond delays only the first leads, by some seconds', async () => {
   // No statement times out during the test.
-  await using stack = await startStack({ DATABASE_STATEMENT_TIMEOUT_MS: '60000' });
+  await using stack = await startStack({
+    DATABASE_STATEMENT_TIMEOUT_MS: longTimeouts.DATABASE_STATEMENT_TIMEOUT_MS,
+  });
   const { many, submit } = stack;
   signalPostgres('SIGSTOP');
   try {

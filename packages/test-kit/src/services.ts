@@ -10,8 +10,8 @@ export type { Service, ServiceName };
 
 /** Timeouts of the database that a busy machine does not reach. A service answers a reached one with 503. */
 export const longTimeouts = {
-  DATABASE_CONNECT_TIMEOUT_MS: '20000',
-  DATABASE_STATEMENT_TIMEOUT_MS: '20000',
+  DATABASE_CONNECT_TIMEOUT_MS: '30000',
+  DATABASE_STATEMENT_TIMEOUT_MS: '60000',
 } as const;
 
 /** Starts a built service, with long timeouts unless `env` sets others. */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { freePort } from '@leads/local-stack/processes/free-port';
 import { type SupervisedProcess, startProcess } from '@leads/local-stack/processes/supervisor';
 import { repositoryRoot } from '@leads/local-stack/repository';
+import { longTimeouts } from '@leads/test-kit/services';
 import { jwtSecret } from './credentials.ts';
 
 /** A measured server. Its log goes to /dev/null, so no other process affects the measurement. */
@@ -88,8 +89,7 @@ export const crmEnvironment = {
   PATH: process.env['PATH'],
   JWT_SECRET: jwtSecret,
   // Long timeouts, so a slow machine is measured and does not fail.
-  DATABASE_CONNECT_TIMEOUT_MS: '30000',
-  DATABASE_STATEMENT_TIMEOUT_MS: '30000',
+  ...longTimeouts,
   // The load comes from one workspace.
   CRM_KEY_REQUESTS_PER_MINUTE: '0',
   CRM_WORKSPACE_REQUESTS_PER_MINUTE: '0',
