@@ -11,7 +11,8 @@ const unverifiedMs = 15 * 60_000;
  * Verifies the credentials of a request at an interval, because a long request outlives their check at its start.
  *
  * @param onVerified receives the principal of each check. An error that it throws is passed to `onRefused`.
- * @param onRefused called once, with the error of the check, if the credentials are no longer valid. It ends the checks.
+ * @param onRefused called once, with the error of the check, if the credentials are no longer valid, or could not be
+ *   verified for {@link unverifiedMs}. It ends the checks.
  * @returns a function that ends the checks. The caller must call it when the request ends.
  */
 export function verifyAgain(
@@ -22,14 +23,24 @@ export function verifyAgain(
   }: { onVerified: (principal: Principal) => void; onRefused: (error: unknown) => void },
 ): () => void {
   let verifiedAt = performance.now();
+  let isFailing = false;
   let isEnded = false;
   const verify = async () => {
     try {
       const principal = await request.server.verifyPrincipal(request);
       verifiedAt = performance.now();
+      isFailing = false;
       if (!isEnded) onVerified(principal);
     } catch (error) {
-      if (isEnded || (isOutage(error) && performance.now() - verifiedAt < unverifiedMs)) return;
+      if (isEnded) return;
+      // Other errors do not mean that the credentials are invalid. The library of the sessions hides the causes of its errors.
+      const isRefused = error instanceof LeadsError && !isOutage(error);
+      if (!isRefused && performance.now() - verifiedAt < unverifiedMs) {
+        if (!isFailing && !isOutage(error))
+          request.log.warn({ err: error }, 'Credentials were not verified; retrying');
+        isFailing = true;
+        return;
+      }
       end();
       onRefused(error);
     }

@@ -226,7 +226,10 @@ async function statusOfImport(): Promise<number> {
 }
 
 /** Opens an import of each caller, and returns when the 4 are in progress. */
-async function openImports({ callers }: Awaited<ReturnType<typeof addLeavers>>, path: string) {
+async function openImports(
+  { callers }: Pick<Awaited<ReturnType<typeof addLeavers>>, 'callers'>,
+  path: string,
+) {
   const openImport = ({ base, headers }: (typeof callers)[number]) => {
     const lines = 'campaignCode,name,phone,status\nDEMO,Ada,+1 202 555 0143,Approved\n';
     const opened = open(base + path, { ...headers, 'Content-Type': 'text/csv' }, lines);
@@ -280,6 +283,27 @@ test('an export whose key is revoked, and one whose member was removed or has an
     }),
   );
   expect(areComplete).toEqual([false, false, false, false]);
+});
+
+test('the imports and exports of a session continue after a check of the session that failed by a database error', async () => {
+  const caller = { base: '/api/console', headers: sessionHeaders };
+  const imports = await openImports({ callers: [caller, caller, caller, caller] }, '/order/leads/import');
+  const exported = open('/api/console/order/leads', { ...sessionHeaders, Accept: 'text/csv' });
+  const answer = await exported.answered;
+  const failures = () =>
+    service.logs.entries().filter(({ msg }) => msg === 'Credentials were not verified; retrying').length;
+  // The database works, so the error is none of an outage.
+  await fixture.sql('ALTER TABLE session RENAME TO renamed_session');
+  try {
+    await expect.poll(failures).toBeGreaterThanOrEqual(5);
+  } finally {
+    await fixture.sql('ALTER TABLE renamed_session RENAME TO session');
+  }
+  for (const { outgoing } of imports) outgoing.end();
+  const answers = await Promise.all(imports.map(({ answered }) => answered));
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
+  await new Promise((resolve) => answer.resume().once('close', resolve));
+  expect(answer.complete).toBe(true);
 });
 
 const createApp = () =>
