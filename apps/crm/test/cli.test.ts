@@ -606,7 +606,7 @@ describe('leads user and leads campaign', () => {
     expect(stderr).toBe('User bob@example.com already exists as Bob; the name is unchanged\n');
   });
 
-  test('remove the second factor of a user, its trusted browsers and its sessions', async () => {
+  test('remove the second factor of a user, its trusted browsers and its sessions, and nothing of a user without one', async () => {
     const { user } = await json<{ user: { id: string; email: string } }>(
       'user create --email factor@example.com --name Factor --workspace acme --role manager',
     );
@@ -614,9 +614,7 @@ describe('leads user and leads campaign', () => {
     expect(await failureLine(`${reset} absent@example.com`)).toContain(
       'User absent@example.com does not exist',
     );
-    expect(await failureLine(`${reset} ${user.email}`)).toContain('factor@example.com has no second factor');
     await using db = open(database.url);
-    await db.prisma.user.update({ where: { id: user.id }, data: { twoFactorEnabled: true } });
     const row = { id: randomUUID(), userId: user.id, expiresAt: new Date(Date.now() + 60_000) };
     await db.prisma.twoFactor.create({
       data: { id: row.id, userId: user.id, secret: 'x', backupCodes: 'x' },
@@ -626,6 +624,15 @@ describe('leads user and leads campaign', () => {
     await db.prisma.verification.create({
       data: { id, expiresAt, value: user.id, identifier: 'trust-device-x' },
     });
+    // The user has begun to set up a second factor, and does not have one yet.
+    expect(await failureLine(`${reset} ${user.email}`)).toContain('factor@example.com has no second factor');
+    expect(
+      await db.prisma.user.findUnique({
+        where: { id: user.id },
+        select: { twoFactors: { select: { id: true } }, sessions: { select: { id: true } } },
+      }),
+    ).toEqual({ twoFactors: [{ id }], sessions: [{ id }] });
+    await db.prisma.user.update({ where: { id: user.id }, data: { twoFactorEnabled: true } });
 
     expect(await json(`${reset} FACTOR@example.com`)).toEqual({ user });
     expect(

@@ -61,7 +61,7 @@ export interface AccountStore {
   /** Removes the password of a user and ends all sessions. */
   removePassword(userId: string): Promise<void>;
   /**
-   * Removes the second factor of a user, its trusted browsers and all sessions.
+   * Removes the second factor of a user, its trusted browsers and all sessions. Changes nothing without a second factor.
    *
    * @returns whether the user had a second factor.
    */

@@ -138,18 +138,19 @@ export function createAccountStore({ prisma, select, transaction }: Database): A
     },
 
     async removeSecondFactor(userId) {
-      const [{ count }] = await prisma.$transaction([
-        prisma.user.updateMany({
+      return transaction(async (tx) => {
+        const { count } = await tx.user.updateMany({
           where: { id: userId, twoFactorEnabled: true },
           data: { twoFactorEnabled: false },
-        }),
-        prisma.twoFactor.deleteMany({ where: { userId } }),
-        prisma.verification.deleteMany({
+        });
+        if (count === 0) return false;
+        await tx.twoFactor.deleteMany({ where: { userId } });
+        await tx.verification.deleteMany({
           where: { value: userId, identifier: { startsWith: trustedBrowserPrefix } },
-        }),
-        prisma.session.deleteMany({ where: { userId } }),
-      ]);
-      return count > 0;
+        });
+        await tx.session.deleteMany({ where: { userId } });
+        return true;
+      });
     },
 
     async voidPasswordLinks(userId, exceptId) {
