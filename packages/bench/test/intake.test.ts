@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { IntakeFigures } from '../src/intake/command.ts';
 import { runBench } from './run-bench.ts';
 
-const steps = 'table,overload,rejected,soak,start,crmload';
+const steps = 'table,overload,rejected,soak,start,crmload,payouts';
 const smallest = ['--rounds', '1', '--seconds', '0.1', '--connections', '4', '--minutes', '0.01'];
 
 let figures: IntakeFigures;
@@ -58,7 +58,15 @@ test('with --wrk, bench intake sends its load with wrk, or names the package if 
 });
 
 test('bench intake prints the required figures of the other steps', () => {
-  const { overload, rejected, soak, start, crmload } = figures;
+  const { overload, rejected, soak, start, crmload, payouts } = figures;
+  expect(payouts?.map(({ subject }) => subject)).toEqual([
+    'without payouts',
+    'no rule',
+    'a payout',
+    'a payout and a hold time',
+    'without payouts again',
+  ]);
+  for (const { rateRatio } of payouts ?? []) expect(rateRatio).toBeGreaterThan(0);
   const [half, triple, halfAgain] = overload?.loads ?? [];
   expect(half?.requestsPerSecond).toBeGreaterThan(0);
   expect(triple?.requestsPerSecond).toBeGreaterThan(0);

@@ -13,6 +13,7 @@ import { type Bench, usualConnections } from './bench.ts';
 import { compareWithReferences } from './comparison.ts';
 import { measureCrmAtLoad } from './crm-at-load.ts';
 import { measureOverload } from './overload.ts';
+import { measurePayoutCost } from './payout-cost.ts';
 import { measureRejectedLeads } from './rejected-leads.ts';
 import { measureSoak } from './soak.ts';
 import { measureStartup } from './startup.ts';
@@ -22,6 +23,7 @@ const steps = {
   overload: measureOverload,
   rejected: measureRejectedLeads,
   crmload: measureCrmAtLoad,
+  payouts: measurePayoutCost,
   start: measureStartup,
   soak: measureSoak,
 };
@@ -43,7 +45,7 @@ export const intake = defineCommand({
     seconds: number(0.1, 600, '3', 'duration of one measurement'),
     minutes: number(0.01, 1440, '30', 'duration of the soak'),
     workers: integer(64, '1', 'INTAKE_WORKERS of the intake'),
-    wrk: flag('sends the loads of table and crmload with wrk, which must be installed'),
+    wrk: flag('sends the loads of table, crmload and payouts with wrk, which must be installed'),
     check: flag('fails if a ratio at 64 connections is worse than in the committed baseline'),
   },
   async run(options, { dataDir, onProgress }) {
