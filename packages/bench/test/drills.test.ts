@@ -83,7 +83,7 @@ describe.concurrent('every acknowledged lead is stored once, and its events are 
     expect(found(commitCut, 'cut')).toBe('20');
     expect(found(cluster, 'acknowledged, Postgres and two NATS down')).toBe('0');
     if (smallDiskObstacle() !== undefined) return;
-    // The load fills half of the buffer of 1 MB within seconds.
+    // The load fills the buffer of 1 MB within seconds.
     const [full] = await drill(['disks-full'], 40);
     expect(full?.unavailable).toBeGreaterThan(0);
   });

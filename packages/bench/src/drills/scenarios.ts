@@ -187,7 +187,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
     },
 
     'disks-full': {
-      title: "the workspace's share of the buffer full, then the disk of Postgres full",
+      title: 'the buffer full, then the disk of Postgres full',
       stack: { postgresMegabytes: 512, intakeSettings: { INTAKE_BUFFER_MEGABYTES: '1' } },
       impossible: smallDiskObstacle,
       // Large leads fill the buffer at a rate that takes little processor time.
@@ -199,7 +199,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
         const hasRecovered = async () => (await stack.notRecovered(5_000)) === undefined;
         await postgres.kill();
         await waitUntil(async () => (await submitLead(drill)) === '503', 120_000);
-        onProgress("  the workspace's share of the buffer is full");
+        onProgress('  the buffer is full');
         await sleep(fullMs);
         const bufferFullUntil = Date.now();
         await postgres.start();
@@ -220,7 +220,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
           endedAt,
           notes: (answers) => [
             unavailable(
-              '503 while the share was full',
+              '503 while the buffer was full',
               dueWithin(answers, bufferFullUntil - fullMs, bufferFullUntil),
             ),
             unavailable('503 while the disk was full', dueWithin(answers, diskFullFrom, endedAt)),
