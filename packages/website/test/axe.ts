@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
+import { runScript } from './page-pool.ts';
 
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -58,8 +59,7 @@ export async function findViolations(
         .map(({ finished }) => finished),
     ),
   );
-  // The script is evaluated by the browser, because the page's content security policy blocks other scripts.
-  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source);
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await runScript(page, source);
   const { violations } = await page.evaluate(
     async ([part, runOptions]) => {
       const { axe } = globalThis as unknown as { axe: { run(...args: unknown[]): Promise<AxeResults> } };
