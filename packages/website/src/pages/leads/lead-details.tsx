@@ -1,3 +1,4 @@
+import { may } from '@leads/core/credential/roles';
 import type { Me } from '@leads/core/account';
 import type { LeadDetail } from '@leads/core/lead';
 import { Anchor, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
@@ -45,8 +46,8 @@ export function LeadDetails({
   const pending = statusChanges.pending.get(lead.id);
   const heading = useRef<HTMLHeadingElement>(null);
   const role = me.workspace?.role ?? 'publisher';
-  const isManager = role !== 'publisher';
-  const { data: members = [] } = useQuery({ ...membersQuery, enabled: isManager });
+  const isInternalShown = may(role, 'readInternals');
+  const { data: members = [] } = useQuery({ ...membersQuery, enabled: may(role, 'readMembers') });
   const { data: campaigns } = useQuery(campaignsQuery);
   const campaign = campaigns?.find(({ id }) => id === lead.campaignId);
   const history = useQuery(leadHistoryQuery(lead.id));
@@ -66,7 +67,7 @@ export function LeadDetails({
           </Title>
           {pending === undefined ? <StatusBadge status={lead.status} /> : <PendingStatus status={pending} />}
         </Group>
-        {isManager && <Viewers id={lead.id} />}
+        {isInternalShown && <Viewers id={lead.id} />}
         <Group gap="xs">
           <Anchor href={telOf(lead)} size="lg" fw={600} className={classes['wrap']}>
             {lead.phone}
@@ -102,9 +103,9 @@ export function LeadDetails({
           ))}
         </Group>
       </Stack>
-      <LeadPayout lead={lead} isManager={isManager} />
-      {isManager && <LeadWork found={found} members={members} />}
-      {isManager && <LeadNotes id={lead.id} />}
+      <LeadPayout lead={lead} />
+      {isInternalShown && <LeadWork found={found} members={members} />}
+      {isInternalShown && <LeadNotes id={lead.id} />}
       <LeadContact found={found} />
       <AboutLead lead={lead} onOpen={onOpen} />
       <ReceivedData lead={lead} />

@@ -1,6 +1,7 @@
 import { Group, Loader } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
+import { may } from '@leads/core/credential/roles';
 import type { MemberRole } from '@leads/core/credential';
 import type { Lead, LeadStatus } from '@leads/core/lead';
 import type { LeadColumn } from '@leads/core/lead/view-columns';
@@ -84,11 +85,11 @@ export function LeadList({
   onShowAll: () => void;
 }) {
   const { list, leads, shownKey, fresh, waiting, isBehind, showWaiting, pollNow } = data;
-  const canChange = role !== 'publisher';
+  const canChange = may(role, 'changeStatuses');
   const sort = sortOf(filters);
   const time = timeOf(sort);
   const nowMs = useNow();
-  const { campaignNames, userNames, viewerNames } = useListedNames(columns, role);
+  const { campaignNames, userNames, viewerNames } = useListedNames(columns);
   const frame = useRef<HTMLDivElement>(null);
   const { hasCards, height, headHeight } = useRowHeights(frame, columns);
   const layout = useMemo(() => layoutOf(columns), [columns]);

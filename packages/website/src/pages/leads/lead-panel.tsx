@@ -1,3 +1,4 @@
+import { may } from '@leads/core/credential/roles';
 import type { Me } from '@leads/core/account';
 import type { Lead } from '@leads/core/lead';
 import { ActionIcon, CloseButton, Group, Text } from '@mantine/core';
@@ -63,7 +64,8 @@ export function LeadPanel({
 }) {
   useFocusBack();
   const found = useQuery(leadQuery(id));
-  const canChange = (me.workspace?.role ?? 'publisher') !== 'publisher';
+  const role = me.workspace?.role ?? 'publisher';
+  const canChange = may(role, 'changeStatuses');
   const { at, previous, next, isEnd, isRequested, move, moveOn, moveBy } = useQueue(queue, id, onMove);
 
   /** @param lead the lead that the user has read. @returns whether the key is a shortcut. */
@@ -96,14 +98,12 @@ export function LeadPanel({
 
   const shown = found.data?.lead;
   useCommands([
-    ...(shown === undefined ? [] : nextStatuses(shown.status, me.workspace?.role ?? 'publisher')).map(
-      (to) => ({
-        label: t.markAs(t.statuses[to]),
-        isChange: true,
-        shortcut: statusKeyOf(to),
-        run: () => shown && statusChanges.change([shown], to, moveOn),
-      }),
-    ),
+    ...(shown === undefined ? [] : nextStatuses(shown.status, role)).map((to) => ({
+      label: t.markAs(t.statuses[to]),
+      isChange: true,
+      shortcut: statusKeyOf(to),
+      run: () => shown && statusChanges.change([shown], to, moveOn),
+    })),
     ...(shown === undefined ? [] : [{ label: t.copyPhone, run: () => void copyPhone(shown.phone) }]),
     { label: t.nextLead, shortcut: 'j', run: () => moveBy(1) },
     { label: t.previousLead, shortcut: 'k', run: () => moveBy(-1) },

@@ -9,6 +9,7 @@ import { statusOf } from '../../leads/lead-status.ts';
 import { Fact, Section } from './panel-parts.tsx';
 import { useLeadEdit } from './use-lead-edit.ts';
 import { lazyPart } from '../../shell/lazy-part.tsx';
+import { useMay } from '../../shell/use-may.ts';
 
 const t = texts.leads;
 
@@ -17,15 +18,16 @@ const PayoutForm = lazyPart(async () => (await import('./payout-forms.tsx')).Pay
 const HoldForm = lazyPart(async () => (await import('./payout-forms.tsx')).HoldForm);
 
 /** The payout of a lead, and when or whether it is approved without a person. */
-export function LeadPayout({ lead, isManager }: { lead: LeadDetail; isManager: boolean }) {
+export function LeadPayout({ lead }: { lead: LeadDetail }) {
   const [form, setForm] = useState<'payout' | 'hold'>();
   const { payout, approveAt, holdReason } = lead;
   const status = statusOf(lead);
   const release = useLeadEdit(lead.id, () => undefined);
-  const isOpen = isManager && status === 'OnHold';
+  const canChange = useMay('changeStatuses');
+  const isOpen = canChange && status === 'OnHold';
   // Without a hold time, no automatic approval is due.
   const canHold = isOpen && (approveAt !== undefined || holdReason !== undefined);
-  const canSet = isOpen || (isManager && status === 'Approved');
+  const canSet = isOpen || (canChange && status === 'Approved');
   const close = () => setForm(undefined);
   return (
     <Section title={texts.payouts.payout}>

@@ -1,4 +1,5 @@
 import type { MemberRole } from '@leads/core/credential';
+import { may } from '@leads/core/credential/roles';
 import { useQueryClient } from '@tanstack/react-query';
 import { invalidateCounts } from '../../api/leads.ts';
 import { lazyDialog } from '../../shell/lazy-part.tsx';
@@ -56,6 +57,6 @@ export function OpenLeadsDialog({
     case 'import-statuses':
       return <ImportStatusesDialog onClose={onClose} onImported={onChanged} />;
     case 'shortcuts':
-      return <ShortcutsDialog canChange={role !== 'publisher'} onClose={onClose} />;
+      return <ShortcutsDialog canChange={may(role, 'changeStatuses')} onClose={onClose} />;
   }
 }

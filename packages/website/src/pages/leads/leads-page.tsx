@@ -1,3 +1,4 @@
+import { may } from '@leads/core/credential/roles';
 import { Button, Center, Group, Text, Title, VisuallyHidden } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
@@ -54,7 +55,7 @@ export function LeadsPage() {
   const queryClient = useQueryClient();
   const { data: me } = useSuspenseQuery(meQuery);
   const role = me.workspace?.role ?? 'publisher';
-  const canChange = role !== 'publisher';
+  const canChange = may(role, 'changeStatuses');
   // The same object while the filters do not change. Opening a lead does not change the filters.
   const key = JSON.stringify(filtersOf(search));
   const filters = useMemo(() => filtersOf(JSON.parse(key) as LeadSearch), [key]);
@@ -71,7 +72,7 @@ export function LeadsPage() {
   useNextPage(data, openAt === -1 ? undefined : openAt, leadsAhead, { cancelRefetch: false });
   const [dialog, setDialog] = useState<LeadsDialog>();
   const { data: exports = [] } = useQuery(exportsQuery);
-  const { data: jobs } = useQuery({ ...jobsQuery, enabled: canChange });
+  const { data: jobs } = useQuery({ ...jobsQuery, enabled: may(role, 'runJobs') });
   const { view, columns, shown, isChanged } = useShownView(me.user.id, role, search.view, filters);
   const openView = (opened: ListView | undefined) => {
     columns.forgetDraft();
@@ -151,7 +152,6 @@ export function LeadsPage() {
         <LeadFilterBar
           searchBox={searchBox}
           filters={filters}
-          isManager={canChange}
           onChange={(changes: FilterChanges) => show(changes)}
           onClear={showAll}
           onLeaveSearch={focusList}

@@ -17,22 +17,23 @@ import * as texts from '../../texts/index.ts';
 import { startOf, toDay } from './days.ts';
 import classes from './leads.module.css';
 import { debounceMs, useTyped } from './use-typed.ts';
+import { useMay } from '../../shell/use-may.ts';
 
 const t = texts.leads;
 
 export interface FiltersProps {
   readonly filters: LeadFilters;
   readonly onChange: (changes: FilterChanges) => void;
-  /** Whether the user sees the leads of other members. */
-  readonly isManager: boolean;
 }
 
 /** The filters behind the button. */
-export function MoreFilters({ filters, onChange, isManager }: FiltersProps) {
-  const { data: members = [] } = useQuery({ ...membersQuery, enabled: isManager });
+export function MoreFilters({ filters, onChange }: FiltersProps) {
+  const seesAllLeads = useMay('readAllLeads');
+  const seesInternals = useMay('readInternals');
+  const { data: members = [] } = useQuery({ ...membersQuery, enabled: useMay('readMembers') });
   return (
     <>
-      {isManager && (
+      {seesAllLeads && (
         <ChoiceFilter
           name="user"
           label={t.user}
@@ -42,7 +43,7 @@ export function MoreFilters({ filters, onChange, isManager }: FiltersProps) {
           {...{ filters, onChange }}
         />
       )}
-      {isManager && (
+      {seesInternals && (
         <ChoiceFilter
           name="assignee"
           label={t.assignee}
@@ -56,7 +57,7 @@ export function MoreFilters({ filters, onChange, isManager }: FiltersProps) {
           {...{ filters, onChange }}
         />
       )}
-      {isManager && (
+      {seesInternals && (
         <label className={classes['due']}>
           <input
             type="checkbox"
@@ -101,7 +102,10 @@ export function MoreFilters({ filters, onChange, isManager }: FiltersProps) {
         value={sortOf(filters)}
         onChange={(value) => value !== null && onChange(sortChanges(filters, value))}
         data={(Object.keys(t.sorts) as LeadSort[])
-          .filter((value) => isManager || !(isInternal(fieldOf(value)) || fieldOf(value) === 'user'))
+          .filter(
+            (value) =>
+              (seesInternals || !isInternal(fieldOf(value))) && (seesAllLeads || fieldOf(value) !== 'user'),
+          )
           .map((value) => ({ value, label: t.sorts[value] }))}
       />
     </>

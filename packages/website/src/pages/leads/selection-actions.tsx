@@ -1,4 +1,5 @@
 import { notifications } from '@mantine/notifications';
+import { may } from '@leads/core/credential/roles';
 import type { MemberRole } from '@leads/core/credential';
 import type { LeadStatus } from '@leads/core/lead';
 import { neededBy } from '@leads/core/lead/sort-fields';
@@ -69,7 +70,7 @@ export function SelectionActions({
   };
   return (
     <>
-      {role !== 'publisher' && chosen.length > 0 && (
+      {may(role, 'changeStatuses') && chosen.length > 0 && (
         <BulkBar
           leads={chosen}
           role={role}

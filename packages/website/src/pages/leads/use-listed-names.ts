@@ -1,4 +1,3 @@
-import type { MemberRole } from '@leads/core/credential';
 import type { ListedViewer } from '@leads/core/lead';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
@@ -7,9 +6,10 @@ import { listedViewersQuery } from '../../api/lead-work.ts';
 import { membersQuery } from '../../api/members.ts';
 import { campaignLabel } from '../../shell/campaign-option.ts';
 import type { Columns } from './columns.ts';
+import { useMay } from '../../shell/use-may.ts';
 
 /** Returns the names in the rows of the list: campaigns and users by their ids, viewers by the id of the lead. */
-export function useListedNames({ names: columns }: Columns, role: MemberRole) {
+export function useListedNames({ names: columns }: Columns) {
   const { data: campaigns } = useQuery(campaignsQuery);
   const campaignNames = useMemo(
     () => new Map(campaigns?.map((campaign) => [campaign.id, campaignLabel(campaign)])),
@@ -20,7 +20,7 @@ export function useListedNames({ names: columns }: Columns, role: MemberRole) {
     enabled: columns.includes('user') || columns.includes('assignee'),
   });
   const userNames = useMemo(() => new Map(members?.map(({ userId, name }) => [userId, name])), [members]);
-  const { data: viewers } = useQuery({ ...listedViewersQuery, enabled: role !== 'publisher' });
+  const { data: viewers } = useQuery({ ...listedViewersQuery, enabled: useMay('readInternals') });
   const viewerNames = useMemo(() => namesByLead(viewers ?? []), [viewers]);
   return { campaignNames, userNames, viewerNames };
 }
