@@ -261,6 +261,7 @@ export const LandingPageView = Type.Object(
     leadsTruncated: Type.Optional(
       Type.Literal(true, {
         description: 'Present if not all leads were counted. `leads` is then a minimum.',
+        examples: [true],
       }),
     ),
     pendingSince: Type.Optional(
