@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { beforeAll, expect, test } from 'vitest';
+import { baselines } from '../src/baseline.ts';
 import type { IntakeFigures } from '../src/intake/command.ts';
 import { runBench } from './run-bench.ts';
 
@@ -45,6 +46,19 @@ test('bench intake compares the intake with every reference, in the smallest con
 
   const ratios = (table?.ratios ?? []).filter(({ ratio, found }) => ratio === 'leads/s' && found > 0);
   expect(ratios).toHaveLength(hasPgbench ? 5 : 3);
+});
+
+test('the baseline has each ratio with a required value', () => {
+  for (const step of ['table', 'crmload'] as const) {
+    const required = (figures[step]?.ratios ?? []).filter((each) => each.required !== '');
+    const known = baselines[step].map(({ ratio, to }) => `${ratio} ${to}`);
+    // The p50 of the intake is required at 1 connection, which `--check` does not measure.
+    expect(known).toEqual(
+      expect.arrayContaining(
+        required.map(({ ratio, to }) => `${ratio} ${to}`).filter((name) => !name.startsWith('p50 ')),
+      ),
+    );
+  }
 });
 
 test('with --wrk, bench intake sends its load with wrk, or names the package if wrk is not installed', async () => {

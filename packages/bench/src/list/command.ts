@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { DisposeStack } from '@leads/core/dispose-stack';
+import { baselines, worseRatios } from '../baseline.ts';
 import { defineCommand, flag, listOf, number, oneOf, size } from '../command.ts';
 import { startLoadProcess } from '../load/load-process.ts';
 import { startWrkLoad } from '../load/wrk-load.ts';
-import type { ListBench } from './bench.ts';
+import { type ListBench, newestLists } from './bench.ts';
 import { measureExport } from './export.ts';
 import { startFilledDatabases } from './filled-databases.ts';
 import { measureQueries } from './queries.ts';
@@ -35,19 +36,30 @@ export const list = defineCommand({
     exportSize: size('1m', 'database size for the export'),
     steps: listOf(oneOf(stepNames, stepNames.join(), 'steps to run')),
     wrk: flag('sends the lists of rate with wrk, which must be installed'),
+    check: flag('runs rate with 1m leads, and fails if a ratio is worse than in the committed baseline'),
     effort: number(0.01, 10, '1', 'number of measurements, relative to the default'),
   },
-  async run({ steps: chosen, ...options }, { dataDir, onProgress }) {
+  async run(options, { dataDir, onProgress }) {
     await using resources = new DisposeStack();
     using load = startLoadProcess();
     const peakLoad = options.wrk ? startWrkLoad() : load;
     const databases = await startFilledDatabases(dataDir, resources, onProgress);
-    const bench: ListBench = { ...options, databases, load, peakLoad, onProgress };
-    const figures: Record<string, unknown> = { cores: availableParallelism() };
+    const rateSizes = options.check ? [1_000_000] : options.rateSizes;
+    const bench: ListBench = { ...options, rateSizes, databases, load, peakLoad, onProgress };
+    const chosen: readonly StepName[] = options.check ? ['rate'] : options.steps;
+    const figures: ListFigures & Record<string, unknown> = { cores: availableParallelism() };
     for (const name of stepNames.filter((each) => chosen.includes(each))) {
       onProgress(`Step: ${name}`);
-      figures[name] = await steps[name](bench);
+      Object.assign(figures, { [name]: await steps[name](bench) });
     }
-    return { figures };
+    if (!options.check) return { figures };
+    const ratios = (figures.rate ?? []).map(({ server, ratioOfService }) => ({
+      ratio: 'lists/s',
+      to: server,
+      connections: newestLists.connections,
+      found: ratioOfService,
+    }));
+    const worse = worseRatios(ratios, baselines.rate);
+    return { figures: { ...figures, worseThanBaseline: worse }, passed: worse.length === 0 };
   },
 });

@@ -1,3 +1,5 @@
+import committed from './baseline.json' with { type: 'json' };
+
 /** A ratio of a subject to its reference in one run. */
 export interface Ratio {
   /** The figure, and its subject if it is not the intake. A rate ends in `/s`. */
@@ -7,6 +9,10 @@ export interface Ratio {
   readonly connections: number;
   readonly found: number;
 }
+
+/** The ratios of a former run by step. `--check` runs these steps. */
+export const baselines: { readonly [Step in 'table' | 'crmload' | 'rate']: readonly Ratio[] } =
+  committed.ratios;
 
 /** The share by which a ratio may be worse than in the baseline. */
 const tolerance = 0.15;
