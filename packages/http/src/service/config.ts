@@ -186,7 +186,7 @@ export const bufferSettings = {
     maximum: 10_000_000,
     default: 1_024,
     description:
-      'Maximum size of the leads that wait in NATS while Postgres is down. One workspace gets at most half of it in each process. Further leads are rejected with 503. Needs NATS_URL',
+      'Maximum size of the leads that wait in NATS while Postgres is down. One of several workspaces gets at most half of it in each process. Further leads are rejected with 503. Needs NATS_URL',
   }),
   INTAKE_BUFFER_REPLICAS: Type.Integer({
     minimum: 1,
