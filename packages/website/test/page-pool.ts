@@ -164,10 +164,11 @@ async function isEmptied({ page, context }: PooledPage): Promise<boolean> {
       context.unrouteAll({ behavior: 'ignoreErrors' }),
       context.setOffline(false),
       context.clearPermissions(),
-      context.clearCookies(),
     ]);
     // A response without scripts, which could fill the storage again.
     await page.goto('/health/live', { timeout: 5_000 });
+    // Until the page has left the website, an answer can set the cookie of the session again.
+    await context.clearCookies();
     await page.evaluate(() => {
       localStorage.clear();
       sessionStorage.clear();
