@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
-import { type Website, password, openWebsite } from './website.ts';
+import { type Website, hold, password, openWebsite, waitForFrames } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -182,10 +182,18 @@ test('only the invited user can decline an invitation, and can then create a wor
 test('an owner can rename the workspace, and cannot leave it as its only owner', async () => {
   const { page, workspace } = await openAsOnlyOwner();
   const second = await website.openSignedIn({ workspace });
+  // A list would move the sections below it while a user clicks a button of theirs.
+  const members = await hold(page, /\/console\/members$/);
+  const invitations = await hold(page, /\/console\/invitations$/);
   await page.goto('/members');
-  // The form moves down when the lists above it appear, and a click would miss it.
-  await page.getByRole('button', { name: 'Leave the workspace' }).waitFor();
-  await page.getByText('No pending invitations.').waitFor();
+  await page.getByRole('heading', { name: 'Members', level: 1 }).waitFor();
+  await waitForFrames(page);
+  expect(await page.getByRole('heading', { level: 2 }).count()).toBe(0);
+  members.release();
+  await page.getByRole('heading', { name: 'Pending invitations' }).waitFor();
+  await waitForFrames(page);
+  expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toEqual(['Pending invitations']);
+  invitations.release();
   await page.getByLabel('Name of the workspace').fill('   ');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText(/Must not be blank/).waitFor();

@@ -30,6 +30,9 @@ const { roles } = texts.common;
 
 export function MembersPage() {
   const { workspace } = useSuspenseQuery(meQuery).data;
+  const role = workspace?.role ?? 'publisher';
+  const members = useQuery({ ...membersQuery, enabled: may(role, 'readMembers') });
+  const invitations = useQuery({ ...invitationsQuery, enabled: may(role, 'manageMembers') });
   // The layout shows this page only in a workspace.
   if (workspace === undefined) return null;
   return (
@@ -46,8 +49,11 @@ export function MembersPage() {
             {t.credentialsElsewhere} <AnchorLink to="/developers">{t.credentials}</AnchorLink>
           </Text>
         )}
-        {may(workspace.role, 'manageMembers') && <Invitations workspace={workspace} />}
-        {may(workspace.role, 'renameWorkspace') && <WorkspaceForm workspace={workspace} />}
+        {/* A list that loads above a button would move it while a user clicks it. */}
+        {!members.isLoading && may(workspace.role, 'manageMembers') && <Invitations workspace={workspace} />}
+        {!members.isLoading && !invitations.isLoading && may(workspace.role, 'renameWorkspace') && (
+          <WorkspaceForm workspace={workspace} />
+        )}
       </Stack>
     </>
   );
