@@ -392,8 +392,12 @@ describe('the content of an export', () => {
           ...Object.fromEntries(texts.map((name) => [name, fc.option(hostile, { nil: undefined })])),
           extra: fc.option(extras, { nil: undefined }),
         })
-        // An import rejects a larger line, as the service rejects a larger create. The line also has the campaign.
-        .filter((lead) => Buffer.byteLength(Object.values(lead).join('')) < 65_000 + 'DEMO'.length),
+        // An import rejects a larger line, as the service rejects a larger create. The line also has the campaign. Postgres
+        // stores numbers of `extra` without exponents: 5e-324 has 65 times as many characters.
+        .filter(({ extra = '', ...fields }) => {
+          const bytes = Buffer.byteLength(Object.values(fields).join('')) + 65 * Buffer.byteLength(extra);
+          return bytes < 65_000 + 'DEMO'.length;
+        }),
       { minLength: 1, maxLength: 12 },
     );
     await fc.assert(
