@@ -1,4 +1,5 @@
 import type { Features, Me } from '@leads/core/account';
+import type { MemberRole } from '@leads/core/credential/roles';
 import { queryOptions } from '@tanstack/react-query';
 import { call } from './client.ts';
 import { meRequest } from './first-requests.ts';
@@ -10,6 +11,11 @@ export const meQuery = queryOptions({
   queryFn: () => call<Me>(meRequest.path),
   staleTime: 60_000,
 });
+
+/** Returns the role of the user in the workspace. Without a workspace, it is the role with the fewest permissions. */
+export function roleOf({ workspace }: Me): MemberRole {
+  return workspace?.role ?? 'publisher';
+}
 
 export const featuresQuery = queryOptions({
   queryKey: ['features'],

@@ -12,6 +12,7 @@ import {
   useRef,
   useState,
 } from 'react';
+import { roleOf } from '../api/account.ts';
 import { campaignsQuery } from '../api/campaigns.ts';
 import { leadSearchQuery } from '../api/lead-work.ts';
 import { viewsQuery } from '../api/views.ts';
@@ -112,7 +113,7 @@ export function CommandPalette({
   };
   const matching = (entries: readonly Entry[]) =>
     entries.filter(({ label, detail = '' }) => isMatch(`${label} ${detail}`, wanted)).slice(0, maxEntries);
-  const role = me.workspace?.role ?? 'publisher';
+  const role = roleOf(me);
   // What Enter can choose before the leads arrive is above them, so that it stays where it is.
   const groups = [
     [

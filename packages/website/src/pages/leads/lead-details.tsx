@@ -4,6 +4,7 @@ import type { LeadDetail } from '@leads/core/lead';
 import { Anchor, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
+import { roleOf } from '../../api/account.ts';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { leadViewersQuery, leaveLead, sameNumberQuery } from '../../api/lead-work.ts';
 import { leadHistoryQuery, type LeadVersion } from '../../api/leads.ts';
@@ -45,7 +46,7 @@ export function LeadDetails({
   const { lead } = found;
   const pending = statusChanges.pending.get(lead.id);
   const heading = useRef<HTMLHeadingElement>(null);
-  const role = me.workspace?.role ?? 'publisher';
+  const role = roleOf(me);
   const isInternalShown = may(role, 'readInternals');
   const { data: members = [] } = useQuery({ ...membersQuery, enabled: may(role, 'readMembers') });
   const { data: campaigns } = useQuery(campaignsQuery);

@@ -5,6 +5,7 @@ import { ActionIcon, CloseButton, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useEffectEvent, useRef } from 'react';
+import { roleOf } from '../../api/account.ts';
 import { ApiError } from '../../api/api-error.ts';
 import { leadQuery } from '../../api/leads.ts';
 import { nextStatuses, statusKeyOf, statusKeys } from '../../leads/lead-status.ts';
@@ -64,7 +65,7 @@ export function LeadPanel({
 }) {
   useFocusBack();
   const found = useQuery(leadQuery(id));
-  const role = me.workspace?.role ?? 'publisher';
+  const role = roleOf(me);
   const canChange = may(role, 'changeStatuses');
   const { at, previous, next, isEnd, isRequested, move, moveOn, moveBy } = useQueue(queue, id, onMove);
 

@@ -5,7 +5,7 @@ import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-quer
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useMediaQuery } from '@mantine/hooks';
 import { Suspense, useMemo, useRef, useState } from 'react';
-import { meQuery } from '../../api/account.ts';
+import { meQuery, roleOf } from '../../api/account.ts';
 import { browserAddress } from '../../api/workspace-address.ts';
 import { leadCountQuery, leadQuery } from '../../api/leads.ts';
 import { jobsQuery } from '../../api/jobs.ts';
@@ -54,7 +54,7 @@ export function LeadsPage() {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const { data: me } = useSuspenseQuery(meQuery);
-  const role = me.workspace?.role ?? 'publisher';
+  const role = roleOf(me);
   const canChange = may(role, 'changeStatuses');
   // The same object while the filters do not change. Opening a lead does not change the filters.
   const key = JSON.stringify(filtersOf(search));

@@ -20,6 +20,7 @@ import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { leaveWorkspacePage } from '../../shell/workspace-reload.ts';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
+import { useMay } from '../../shell/use-may.ts';
 import * as texts from '../../texts/index.ts';
 import { Invitations } from './invitations.tsx';
 import { roleChoices } from './role-choices.ts';
@@ -30,9 +31,8 @@ const { roles } = texts.common;
 
 export function MembersPage() {
   const { workspace } = useSuspenseQuery(meQuery).data;
-  const role = workspace?.role ?? 'publisher';
-  const members = useQuery({ ...membersQuery, enabled: may(role, 'readMembers') });
-  const invitations = useQuery({ ...invitationsQuery, enabled: may(role, 'manageMembers') });
+  const members = useQuery({ ...membersQuery, enabled: useMay('readMembers') });
+  const invitations = useQuery({ ...invitationsQuery, enabled: useMay('manageMembers') });
   // The layout shows this page only in a workspace.
   if (workspace === undefined) return null;
   return (
