@@ -147,6 +147,20 @@ describe('the lead list', () => {
     await page.goForward();
     await page.waitForURL('**createdFrom=2020-01-3*');
     await expect.poll(() => createdFrom.inputValue()).toBe('2020-01-31');
+    // A link of the overview can have a time of the day, which a date field cannot show.
+    await page.goto('/leads?createdFrom=2020-01-31T10:30:00Z&createdTo=2020-02-01T11:45:00Z');
+    await page.getByRole('button', { name: 'Filters' }).click();
+    const descriptionOf = (label: string) =>
+      page
+        .getByLabel(label, { exact: true })
+        .evaluate((field: HTMLInputElement) => [
+          field.value,
+          document.getElementById(field.getAttribute('aria-describedby') ?? '')?.textContent,
+        ]);
+    expect(await descriptionOf('Created from')).toEqual(['2020-01-31', expect.stringContaining(':30')]);
+    expect(await descriptionOf('Created until')).toEqual(['2020-02-01', expect.stringContaining(':45')]);
+    await createdFrom.fill('2020-01-30');
+    await expect.poll(() => descriptionOf('Created from')).toEqual(['2020-01-30', undefined]);
     await createdFrom.focus();
     await page.keyboard.press('Escape');
     await page.getByText('No lead matches these filters.').waitFor();

@@ -14,3 +14,6 @@ export function startOf(day: string, daysAfter: number): string | undefined {
   if (year === undefined || month === undefined || date === undefined) return undefined;
   return new Date(year, month - 1, date + daysAfter).toISOString();
 }
+
+/** Whether a time is the start of a day in the user's time zone. */
+export const isStartOfDay = (iso: string): boolean => startOf(toDay(iso), 0) === new Date(iso).toISOString();

@@ -8,7 +8,7 @@ import { campaignOption } from '../../shell/campaign-option.ts';
 import { IconX } from '../../shell/icons.tsx';
 import { exactTime, formatDay } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
-import { startOf, toDay } from './days.ts';
+import { isStartOfDay, toDay } from './days.ts';
 import classes from './leads.module.css';
 
 const t = texts.leads;
@@ -93,6 +93,5 @@ function assigneeName(
 
 /** Returns the day of a bound that is the start of a day in the user's time zone, and the exact time of another bound. */
 function describeBound(iso: string, shiftMs = 0): string {
-  const isStart = startOf(toDay(iso), 0) === new Date(iso).toISOString();
-  return isStart ? formatDay(toDay(iso, shiftMs)) : exactTime(iso);
+  return isStartOfDay(iso) ? formatDay(toDay(iso, shiftMs)) : exactTime(iso);
 }

@@ -13,8 +13,9 @@ import {
 } from '../../leads/lead-search.ts';
 import { DateInput, hasWholeYear } from '../../shell/date-input.tsx';
 import { assigneeOptions, memberOptions } from '../../shell/member-options.ts';
+import { exactTime } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
-import { startOf, toDay } from './days.ts';
+import { isStartOfDay, startOf, toDay } from './days.ts';
 import classes from './leads.module.css';
 import { debounceMs, useTyped } from './use-typed.ts';
 import { useMay } from '../../shell/use-may.ts';
@@ -71,12 +72,13 @@ export function MoreFilters({ filters, onChange }: FiltersProps) {
       <Group grow gap="xs">
         <DayFilter
           label={t.createdFrom}
-          day={toDay(filters.createdFrom)}
+          bound={filters.createdFrom}
           onChange={(day) => onChange({ createdFrom: startOf(day, 0) })}
         />
         <DayFilter
           label={t.createdTo}
-          day={toDay(filters.createdTo, -1)}
+          bound={filters.createdTo}
+          shiftMs={-1}
           onChange={(day) => onChange({ createdTo: startOf(day, 1) })}
         />
       </Group>
@@ -139,21 +141,30 @@ function ChoiceFilter({
   );
 }
 
-/** The filter of a day. It applies an empty day and one whose year is complete. */
+/**
+ * The filter of a day. It applies an empty day and one whose year is complete. Links may have another time of the day, which
+ * is below the field.
+ *
+ * @param shiftMs the distance from the bound to a time on the shown day.
+ */
 function DayFilter({
   label,
-  day,
+  bound,
+  shiftMs = 0,
   onChange,
 }: {
   label: string;
-  day: string;
+  bound: string | undefined;
+  shiftMs?: number;
   onChange: (day: string) => void;
 }) {
-  const { typed, setTyped, setSent } = useTyped(day);
+  const { typed, setTyped, setSent } = useTyped(toDay(bound, shiftMs));
   return (
     <DateInput
       size="xs"
       label={label}
+      inputWrapperOrder={['label', 'input', 'description']}
+      description={bound !== undefined && !isStartOfDay(bound) && exactTime(bound)}
       value={typed}
       onChange={({ currentTarget: { value } }) => {
         setTyped(value);
