@@ -19,7 +19,7 @@ test('aggregates smaller batches after a failure, and larger ones after each suc
   await using _aggregator = new LeadCountAggregator({ aggregate }, onError);
 
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(limits).toEqual([maxLeadsPerAggregation, maxLeadsPerAggregation / 4]);
+  expect(limits).toEqual([maxLeadsPerAggregation, Math.floor(maxLeadsPerAggregation / 4)]);
   expect(onError).toHaveBeenCalledTimes(2);
   await vi.advanceTimersByTimeAsync(5_000);
   expect(waiting).toBeLessThan(3 * maxLeadsPerAggregation);
