@@ -31,26 +31,24 @@ const { roles } = texts.common;
 
 export function MembersPage() {
   const { workspace } = useSuspenseQuery(meQuery).data;
-  const members = useQuery({ ...membersQuery, enabled: useMay('readMembers') });
-  const invitations = useQuery({ ...invitationsQuery, enabled: useMay('manageMembers') });
+  const readsMembers = useMay('readMembers');
+  const managesMembers = useMay('manageMembers');
+  const members = useQuery({ ...membersQuery, enabled: readsMembers });
+  const invitations = useQuery({ ...invitationsQuery, enabled: managesMembers });
   // The layout shows this page only in a workspace.
   if (workspace === undefined) return null;
   return (
     <>
       <PageHeading title={t.title} />
       <Stack gap="xl" maw={1100}>
-        {may(workspace.role, 'readMembers') ? (
-          <Members workspace={workspace} />
-        ) : (
-          <PublisherNotice workspace={workspace} />
-        )}
+        {readsMembers ? <Members workspace={workspace} /> : <PublisherNotice workspace={workspace} />}
         {may(workspace.role, 'manageCredentials') && (
           <Text size="sm">
             {t.credentialsElsewhere} <AnchorLink to="/developers">{t.credentials}</AnchorLink>
           </Text>
         )}
         {/* A list that loads above a button would move it while a user clicks it. */}
-        {!members.isLoading && may(workspace.role, 'manageMembers') && <Invitations workspace={workspace} />}
+        {!members.isLoading && managesMembers && <Invitations workspace={workspace} />}
         {!members.isLoading && !invitations.isLoading && may(workspace.role, 'renameWorkspace') && (
           <WorkspaceForm workspace={workspace} />
         )}
