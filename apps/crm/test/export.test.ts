@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { extraBounds } from '@leads/core/lead';
 import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
 import { recordStatements } from '@leads/test-kit/recorded-statements';
 import type { Answer } from '@leads/test-kit/http-client';
@@ -314,6 +315,8 @@ const hostile = fc.oneof(
   ),
 );
 const texts = 'address country region city street zipcode website description'.split(' ');
+/** Returns the most characters of a JSON text after Postgres wrote its numbers without exponents. */
+const storedLength = (json: string) => json.length + 324 * (json.match(/e[+-]/g)?.length ?? 0);
 const extras = fc
   .dictionary(
     hostile.filter((text) => text.length < 100),
@@ -325,7 +328,9 @@ const extras = fc
     JSON.stringify(value, (_name, each: unknown) =>
       typeof each === 'number' && Math.abs(each) > Number.MAX_SAFE_INTEGER ? 0 : each,
     ),
-  );
+  )
+  // An import leaves out the rest.
+  .filter((json) => 4 * storedLength(json) < extraBounds.bytes);
 
 describe('the content of an export', () => {
   test('has every stored field with the value that GET of the lead returns', async () => {
@@ -392,10 +397,9 @@ describe('the content of an export', () => {
           ...Object.fromEntries(texts.map((name) => [name, fc.option(hostile, { nil: undefined })])),
           extra: fc.option(extras, { nil: undefined }),
         })
-        // An import rejects a larger line, as the service rejects a larger create. The line also has the campaign. Postgres
-        // stores numbers of `extra` without exponents: 5e-324 has 65 times as many characters.
+        // An import rejects a larger line, as the service rejects a larger create. The line also has the campaign.
         .filter(({ extra = '', ...fields }) => {
-          const bytes = Buffer.byteLength(Object.values(fields).join('')) + 65 * Buffer.byteLength(extra);
+          const bytes = Buffer.byteLength(Object.values(fields).join('')) + 4 * storedLength(extra);
           return bytes < 65_000 + 'DEMO'.length;
         }),
       { minLength: 1, maxLength: 12 },
@@ -440,7 +444,7 @@ describe('the content of an export', () => {
         };
         expect(await content(to.id)).toEqual(await content(from.id));
       }),
-      { numRuns: 25, interruptAfterTimeLimit: 20_000, endOnFailure: true },
+      { numRuns: 25, endOnFailure: true },
     );
   });
 });

@@ -78,6 +78,18 @@ describe('keepExtra', () => {
     expect(keep({ a, b: `${b}x` }).leftOut).toBe(1);
   });
 
+  test('counts a number with an exponent by its digits, which Postgres stores', () => {
+    // Postgres stores 1e-300 as 302 characters. 26 of them fit, and 27 do not.
+    const tiny = (count: number) => Array.from({ length: count }, () => 1e-300);
+    expect(keep({ v: tiny(26), w: 1 }).leftOut).toBe(0);
+    expect(keep({ v: tiny(27), w: 1 })).toEqual({ json: '{"w":1}', leftOut: 1 });
+    expect(keep({ o: { list: [tiny(27)] } }).leftOut).toBe(1);
+    const large = (count: number) => Array.from({ length: count }, () => -1.5e300);
+    expect(keep({ v: large(26) }).leftOut).toBe(0);
+    expect(keep({ v: large(27) }).leftOut).toBe(1);
+    expect(keep({ text: '1e-300 '.repeat(1_000), small: [1e-6, 1e20] }).leftOut).toBe(0);
+  });
+
   test('drops a value that is too large and keeps the values after it', () => {
     expect(keep({ large: 'x'.repeat(20_000), small: 1 })).toEqual({ json: '{"small":1}', leftOut: 1 });
   });

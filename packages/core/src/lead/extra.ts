@@ -1,4 +1,7 @@
-/** The bounds of `extra`: keys, bytes of its JSON text in UTF-8, and levels of nesting in a value. */
+/**
+ * The bounds of `extra`: keys, bytes of its JSON text in UTF-8 with numbers written without exponents, and levels of nesting
+ * in a value.
+ */
 export const extraBounds = { keys: 32, bytes: 8 * 1024, depth: 32 } as const;
 
 /**
@@ -23,7 +26,7 @@ export function keepExtra(
       continue;
     }
     const member = `${JSON.stringify(key)}:${JSON.stringify(value)}`;
-    const size = Buffer.byteLength(member) + 1;
+    const size = Buffer.byteLength(member) + digitsForExponents(value) + 1;
     if (bytes + size > extraBounds.bytes) {
       leftOut += 1;
       continue;
@@ -41,4 +44,14 @@ export function keepExtra(
 function isShallow(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return depth > 0 && Object.values(value).every((item) => isShallow(item, depth - 1));
+}
+
+/**
+ * Returns the digits that Postgres adds to a value, because it stores the numbers of a JSON text without exponents. A text of
+ * 1e-300 has 6 characters, and its stored form has 302. The result is up to 4 digits too large for each such number.
+ */
+function digitsForExponents(value: unknown): number {
+  if (typeof value === 'number') return Math.abs(Number(String(value).split('e')[1] ?? 0));
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce((sum: number, item: unknown) => sum + digitsForExponents(item), 0);
 }
