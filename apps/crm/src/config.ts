@@ -52,7 +52,7 @@ export const CrmConfig = Type.Object(
       6_000,
     ),
     CRM_WORKSPACE_REQUESTS_PER_MINUTE: perMinute(
-      'Requests a minute that all API keys and signed-in users of one workspace together may send to one process. One publisher may send half of them',
+      'Requests a minute that all API keys and signed-in users of one workspace together may send to one process. One publisher may send half of them, and all publishers together three quarters',
       12_000,
     ),
     JWT_SECRET: Type.String({

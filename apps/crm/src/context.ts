@@ -379,6 +379,7 @@ export async function createContext(
     rateLimits: {
       secretKeys: createRateLimit(config.CRM_KEY_REQUESTS_PER_MINUTE),
       publishers: createRateLimit(Math.ceil(config.CRM_WORKSPACE_REQUESTS_PER_MINUTE / 2)),
+      allPublishers: createRateLimit(Math.ceil((config.CRM_WORKSPACE_REQUESTS_PER_MINUTE * 3) / 4)),
       workspaces: createRateLimit(config.CRM_WORKSPACE_REQUESTS_PER_MINUTE),
       recent,
     },

@@ -78,7 +78,7 @@ test('rejects the keys and the session of a publisher beyond half of the quota o
   expect((await visitor.get('/campaigns')).status).toBe(200);
   const first = await list(member.headers);
   expect(first.headers['ratelimit-policy']).toBe(
-    '"default";q=3;w=60, "publisher";q=3;w=60, "workspace";q=5;w=60',
+    '"default";q=3;w=60, "publisher";q=3;w=60, "publishers";q=4;w=60, "workspace";q=5;w=60',
   );
   const answers = [];
   for (const name of ['Second', 'Third']) {
@@ -87,6 +87,18 @@ test('rejects the keys and the session of a publisher beyond half of the quota o
   }
   const refused = answers.find(({ status }) => status === 429);
   expect(refused?.json()).toMatchObject({ message: 'Too many requests of this publisher: try again later' });
+  expect((await list(workspace.owner.headers)).status).toBe(200);
+});
+
+test('rejects publishers that together exceed three quarters of the quota of the workspace, and not its owner', async () => {
+  const workspace = await fixture.createWorkspace();
+  const publishers = [await workspace.addMember('publisher'), await workspace.addMember('publisher')];
+  const answers = [];
+  for (const { headers } of publishers) for (let i = 0; i < 3; i++) answers.push(await list(headers));
+  const refused = answers.find(({ status }) => status === 429);
+  expect(refused?.json()).toMatchObject({
+    message: 'Too many requests of the publishers of this workspace: try again later',
+  });
   expect((await list(workspace.owner.headers)).status).toBe(200);
 });
 

@@ -12,6 +12,8 @@ export interface RateLimits {
   readonly visitors?: RateLimit | undefined;
   /** Limits the API keys and the sessions of each publisher together, so that it cannot use up the quota of its workspace. */
   readonly publishers?: RateLimit | undefined;
+  /** Limits all publishers of a workspace together, so that they leave requests to its owners and managers. */
+  readonly allPublishers?: RateLimit | undefined;
   /** Limits all API keys and signed-in users of a workspace together. */
   readonly workspaces?: RateLimit | undefined;
   /** The workspaces that sent requests recently. */
@@ -23,9 +25,9 @@ type Caller = Pick<Principal, 'userId' | 'apiKeyId' | 'scope' | 'allowedOrigins'
   Partial<Pick<Principal, 'workspaceId' | 'role'>>;
 
 /**
- * Counts a request against the quotas of its visitor, its API key, its publisher and its workspace, in this order. Sets the
- * headers of the remaining quotas (draft-ietf-httpapi-ratelimit-headers). A request beyond one quota does not count against
- * the next ones.
+ * Counts a request against the quotas of its visitor, its API key, its publisher, all publishers and its workspace, in this
+ * order. Sets the headers of the remaining quotas (draft-ietf-httpapi-ratelimit-headers). A request beyond one quota does not
+ * count against the next ones.
  *
  * @param address the client's address.
  * @throws LeadsError `too_many_requests`
@@ -48,14 +50,18 @@ export function limitRates(reply: FastifyReply, limits: RateLimits, caller: Call
     const sender = apiKeyId === undefined ? 'by this user' : 'with this API key';
     limitRate(reply, ofKey, { policy: 'default', key: sharer, sender });
   }
-  if (limits.publishers !== undefined && workspaceId !== undefined && role === 'publisher') {
-    limitRate(reply, limits.publishers, {
-      policy: 'publisher',
-      key: `${workspaceId} ${userId}`,
-      sender: 'of this publisher',
-    });
+  if (workspaceId === undefined) return;
+  if (role === 'publisher') {
+    if (limits.publishers !== undefined) {
+      const key = `${workspaceId} ${userId}`;
+      limitRate(reply, limits.publishers, { policy: 'publisher', key, sender: 'of this publisher' });
+    }
+    if (limits.allPublishers !== undefined) {
+      const sender = 'of the publishers of this workspace';
+      limitRate(reply, limits.allPublishers, { policy: 'publishers', key: workspaceId, sender });
+    }
   }
-  if (limits.workspaces !== undefined && workspaceId !== undefined) {
+  if (limits.workspaces !== undefined) {
     limitRate(reply, limits.workspaces, {
       policy: 'workspace',
       key: workspaceId,
@@ -91,7 +97,7 @@ export const rateLimitHeaders = {
   RateLimit: {
     type: 'string',
     description:
-      "For each quota, the remaining requests (`r`), and the seconds until the quota resets (`t`). `visitor` is the quota of the client's address with a browser key, `default` is that of the API key, and `workspace` that of its workspace. `publisher` is that of all API keys and sessions of a publisher. Sent if there is a rate limit.",
+      "For each quota, the remaining requests (`r`), and the seconds until the quota resets (`t`). `visitor` is the quota of the client's address with a browser key, `default` is that of the API key, and `workspace` that of its workspace. `publisher` is that of all API keys and sessions of a publisher, and `publishers` that of all publishers of the workspace. Sent if there is a rate limit.",
   },
   'RateLimit-Policy': {
     type: 'string',
