@@ -21,7 +21,7 @@ const owners = Prisma.sql`LATERAL (VALUES (workspace_id), (user_id)) AS owner (o
  * @returns the number of leads; 0 while another instance aggregates.
  */
 export async function aggregateCounts(select: Database['select'], limit: number): Promise<number> {
-  const [row] = await select<{ added: number }>(Prisma.sql`
+  const statement = Prisma.sql`
     WITH ${aggregationLock}, oldest AS (
       SELECT id, leads, sum(abs(leads)) OVER (ORDER BY id) AS up_to FROM (
         SELECT id, leads FROM lead_tally_entry
@@ -87,6 +87,8 @@ export async function aggregateCounts(select: Database['select'], limit: number)
         on_hold = tally.on_hold + excluded.on_hold, trashed = tally.trashed + excluded.trashed,
         paid = tally.paid + excluded.paid, approved = tally.approved + excluded.approved
     )
-    SELECT coalesce(sum(abs(leads)), 0)::int AS added FROM taken`);
+    SELECT coalesce(sum(abs(leads)), 0)::int AS added FROM taken`;
+  // Postgres takes longer to plan the statement than to run it.
+  const [row] = await select<{ added: number }>(statement, { name: 'aggregate_counts' });
   return row?.added ?? 0;
 }

@@ -9,7 +9,7 @@ import { aggregationLock } from './lead-tallies.ts';
  * @returns the number of entries; 0 while another instance aggregates.
  */
 export async function aggregatePayouts(select: Database['select'], limit: number): Promise<number> {
-  const [row] = await select<{ taken: number }>(Prisma.sql`
+  const statement = Prisma.sql`
     WITH ${aggregationLock}, taken AS (
       DELETE FROM payout_tally_entry WHERE id = ANY (ARRAY(
         SELECT id FROM payout_tally_entry WHERE (SELECT is_acquired FROM aggregation_lock) ORDER BY id LIMIT ${limit}
@@ -22,6 +22,7 @@ export async function aggregatePayouts(select: Database['select'], limit: number
       ON CONFLICT (workspace_id, user_id, at, campaign_id, status, currency) DO UPDATE SET
         leads = tally.leads + excluded.leads, amount = tally.amount + excluded.amount
     )
-    SELECT count(*)::int AS taken FROM taken`);
+    SELECT count(*)::int AS taken FROM taken`;
+  const [row] = await select<{ taken: number }>(statement, { name: 'aggregate_payouts' });
   return row?.taken ?? 0;
 }
