@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../src/db/client.ts';
+import type { Database, StatementsOfTransaction } from '../src/db/client.ts';
 
 /** Returns the database, and a function that returns the bytes of the rows read since its last call, as JSON. */
 export function countReads(database: Database): { database: Database; takeBytes: () => number } {
@@ -10,19 +10,18 @@ export function countReads(database: Database): { database: Database; takeBytes:
     bytes += Buffer.byteLength(text);
     return rows;
   };
-  const countedIn = (tx: Transaction): Transaction =>
-    new Proxy(tx, {
-      get: (target, name) =>
-        name === '$queryRaw'
-          ? async (...sent: Parameters<Transaction['$queryRaw']>) => counted(await target.$queryRaw(...sent))
-          : (Reflect.get(target, name) as unknown),
-    });
+  const countedIn = (tx: StatementsOfTransaction): StatementsOfTransaction => ({
+    ...tx,
+    select: async <Row extends Record<string, unknown>>(
+      ...sent: Parameters<StatementsOfTransaction['select']>
+    ) => counted(await tx.select<Row>(...sent)),
+  });
   return {
     database: {
       ...database,
       select: async <Row extends Record<string, unknown>>(...sent: Parameters<Database['select']>) =>
         counted(await database.select<Row>(...sent)),
-      transaction: (work, options) => database.transaction((tx) => work(countedIn(tx)), options),
+      selectInTransaction: (work) => database.selectInTransaction((tx) => work(countedIn(tx))),
     },
     takeBytes() {
       const taken = bytes;

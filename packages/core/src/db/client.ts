@@ -169,8 +169,7 @@ export function openDatabase(options: DatabaseOptions) {
           const result = await work({
             act: (workspaceId) => actInTransaction(client, workspaceId, { isPrepared: preparedStatements }),
             select: async <Row extends pg.QueryResultRow>(
-              text: string,
-              values: readonly unknown[],
+              { text, values }: Statement,
               statementOptions: Pick<StatementOptions, 'name'>,
             ) => (await client.query<Row>(named({ text, values: [...values] }, statementOptions))).rows,
           });
@@ -235,13 +234,18 @@ export function openDatabase(options: DatabaseOptions) {
   };
 }
 
+/** A statement, such as one of `Prisma.sql`. */
+interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
 /** The statements of a transaction without Prisma. */
 export interface StatementsOfTransaction {
   /** Sets the acting workspace of the statements that follow. */
   act(workspaceId: string): Promise<void>;
   select<Row extends pg.QueryResultRow>(
-    text: string,
-    values: readonly unknown[],
+    statement: Statement,
     options: Pick<StatementOptions, 'name'>,
   ): Promise<Row[]>;
 }

@@ -144,6 +144,18 @@ test('publishNext reads a backlog of large events in parts, and publishes each v
   );
 });
 
+test('publishNext publishes an event that alone exceeds the bytes of a batch', async () => {
+  const largest = leadOf(tenant, { description: 'x'.repeat(5_000_000) });
+  await leads.insert([largest, leadOf(tenant)]);
+  const published: LeadEvent[] = [];
+  const publish = async (events: readonly LeadEvent[]) => {
+    published.push(...events);
+  };
+  expect(await outbox.publishNext(1_000, publish)).toBe(1);
+  expect(await outbox.publishNext(1_000, publish)).toBe(1);
+  expect(published[0]?.data.lead.description).toHaveLength(5_000_000);
+});
+
 test('publishNext publishes the events of one statement in parts if their leads are large', async () => {
   const large = Array.from({ length: 40 }, () => leadOf(tenant, { description: 'x'.repeat(300_000) }));
   await leads.insert(large);

@@ -1,7 +1,7 @@
 import type { EventOutbox } from '../event/event-outbox.ts';
 import type { LeadEvent } from '../event/lead-event.schema.ts';
 import { advisoryLocks } from './advisory-locks.ts';
-import type { Database, Transaction } from './client.ts';
+import type { Database, StatementsOfTransaction } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import { eventsFrom } from './lead-events.ts';
 import { changeColumnsWithAliases, everyColumn } from './lead-rows.ts';
@@ -14,7 +14,7 @@ const maxBytes = 4 * 1024 * 1024;
 const maxReturnedRows = 5_000;
 
 interface OutboxRow {
-  readonly id: bigint;
+  readonly id: string;
   readonly leadIds: string[];
   readonly versions: number[];
   /** By lead id. */
@@ -23,52 +23,50 @@ interface OutboxRow {
   readonly isCut: boolean;
 }
 
+/** A row with every column of a lead. */
+type LeadRow = Record<string, unknown> & { readonly version: number };
+
 /** Creates the event outbox in Postgres. */
-export function createEventOutbox({ select, transaction }: Database): EventOutbox {
+export function createEventOutbox({ select, selectInTransaction }: Database): EventOutbox {
   return {
     async publishNext(limit, publish) {
       // The outbox is empty most of the time. This query is cheaper than a transaction.
-      const [found] = await select<{ isWaiting: boolean; isLogged: boolean }>(Prisma.sql`
-        SELECT EXISTS (SELECT FROM lead_outbox) AS "isWaiting",
-          EXISTS (SELECT FROM lead_event_log) OR EXISTS (SELECT FROM lead_event_log_state) AS "isLogged"`);
+      const [found] = await select<{ isWaiting: boolean; isLogged: boolean }>(
+        Prisma.sql`
+          SELECT EXISTS (SELECT FROM lead_outbox) AS "isWaiting",
+            EXISTS (SELECT FROM lead_event_log) OR EXISTS (SELECT FROM lead_event_log_state) AS "isLogged"`,
+        { name: 'find_outbox_events' },
+      );
       if (found?.isWaiting !== true && found?.isLogged !== true) return 0;
-      return transaction(async (tx) => {
+      return selectInTransaction(async (tx) => {
         // A lock of the transaction, because a pooler may share the session with other clients.
-        const [lock] = await tx.$queryRaw<{ isOurs: boolean }[]>`
-          SELECT pg_try_advisory_xact_lock(${advisoryLocks.outbox}) AS "isOurs"`;
+        const [lock] = await tx.select<{ isOurs: boolean }>(
+          Prisma.sql`SELECT pg_try_advisory_xact_lock(${advisoryLocks.outbox}) AS "isOurs"`,
+          { name: 'lock_outbox' },
+        );
         if (lock?.isOurs !== true) return undefined;
         if (found.isLogged) {
-          const [returned] = await tx.$queryRaw<{ isRest: boolean }[]>`
-            SELECT return_logged_events(${maxReturnedRows}::int) AS "isRest"`;
+          const [returned] = await tx.select<{ isRest: boolean }>(
+            Prisma.sql`SELECT return_logged_events(${maxReturnedRows}::int) AS "isRest"`,
+            { name: 'return_logged_events' },
+          );
           if (returned?.isRest === true) return 0;
         }
-        // Uncommitted rows are skipped. The order holds: no later event of the same leads can be committed before them.
-        const oldest = takeRows(
-          limit,
-          await tx.$queryRaw<OutboxRow[]>`
-            SELECT id, lead_ids[:${limit}::int]::text[] AS "leadIds", versions[:${limit}::int] AS versions,
-              trace_parents AS "traceparents", events > ${limit}::int AS "isCut"
-            FROM (
-              SELECT *, sum(events) OVER (ORDER BY id) AS up_to FROM (
-                SELECT *, cardinality(lead_ids) AS events FROM lead_outbox ORDER BY id LIMIT ${maxRows}
-              ) AS oldest
-            ) AS summed
-            -- Rows beyond the limit are not read, because a row may hold thousands of events.
-            WHERE up_to - events < ${limit}::int
-              -- Events that an instance without NATS_URL has logged since come first.
-              AND NOT EXISTS (SELECT FROM lead_event_log)
-            ORDER BY id`,
-        );
-        const count = await countWithinBytes(tx, oldest, limit);
-        const rows = takeRows(count, oldest);
-        const events = await eventsOf(tx, rows, count);
+        const { rows, leads } = await withinBytes(tx, takeRows(limit, await oldestRows(tx, limit)));
+        const events = await eventsOf(tx, rows, leads);
         await publish(events);
         const publishedIds = rows.filter(({ isCut }) => !isCut).map(({ id }) => id);
-        await tx.$executeRaw`DELETE FROM lead_outbox WHERE id = ANY(${publishedIds}::bigint[])`;
-        for (const { id } of rows.filter(({ isCut }) => isCut)) {
-          await tx.$executeRaw`
-            UPDATE lead_outbox SET lead_ids = lead_ids[${count}::int + 1:], versions = versions[${count}::int + 1:]
-            WHERE id = ${id}`;
+        await tx.select(Prisma.sql`DELETE FROM lead_outbox WHERE id = ANY(${publishedIds}::bigint[])`, {
+          name: 'delete_outbox_rows',
+        });
+        for (const { id, leadIds } of rows.filter(({ isCut }) => isCut)) {
+          const from = leadIds.length + 1;
+          await tx.select(
+            Prisma.sql`
+              UPDATE lead_outbox SET lead_ids = lead_ids[${from}::int:], versions = versions[${from}::int:]
+              WHERE id = ${id}::bigint`,
+            { name: 'cut_outbox_row' },
+          );
         }
         return events.length;
       });
@@ -81,6 +79,29 @@ export function createEventOutbox({ select, transaction }: Database): EventOutbo
       return row?.at;
     },
   };
+}
+
+/**
+ * Returns the oldest rows with about `limit` events. Uncommitted rows are skipped. The order holds: no later event of the same
+ * leads can be committed before them.
+ */
+function oldestRows(tx: StatementsOfTransaction, limit: number): Promise<OutboxRow[]> {
+  return tx.select<OutboxRow & Record<string, unknown>>(
+    Prisma.sql`
+      SELECT id, lead_ids[:${limit}::int]::text[] AS "leadIds", versions[:${limit}::int] AS versions,
+        trace_parents AS "traceparents", events > ${limit}::int AS "isCut"
+      FROM (
+        SELECT *, sum(events) OVER (ORDER BY id) AS up_to FROM (
+          SELECT *, cardinality(lead_ids) AS events FROM lead_outbox ORDER BY id LIMIT ${maxRows}
+        ) AS oldest
+      ) AS summed
+      -- Rows beyond the limit are not read, because a row may hold thousands of events.
+      WHERE up_to - events < ${limit}::int
+        -- Events that an instance without NATS_URL has logged since come first.
+        AND NOT EXISTS (SELECT FROM lead_event_log)
+      ORDER BY id`,
+    { name: 'oldest_outbox_rows' },
+  );
 }
 
 /**
@@ -103,13 +124,51 @@ function takeRows(limit: number, rows: readonly OutboxRow[]): readonly OutboxRow
   return cutAt === -1 ? fitting : fitting.slice(0, cutAt + 1);
 }
 
+const eventCount = (rows: readonly OutboxRow[]) => rows.reduce((sum, { leadIds }) => sum + leadIds.length, 0);
+
+/**
+ * Returns the first rows whose events have at most {@link maxBytes} together, and the rows of their leads. The first event is
+ * returned at any size.
+ */
+async function withinBytes(
+  tx: StatementsOfTransaction,
+  rows: readonly OutboxRow[],
+): Promise<{ rows: readonly OutboxRow[]; leads: LeadRow[] }> {
+  const events = eventCount(rows);
+  if (events === 0) return { rows, leads: [] };
+  const leads = await leadsOf(tx, rows, maxBytes);
+  // The events of unchanged leads have no changes, and usually all of them fit.
+  if (leads.length > 0 && leads.every(({ version }) => version === 1)) return { rows, leads };
+  const count = await countWithinBytes(tx, rows, events);
+  if (leads.length > 0 && count === events) return { rows, leads };
+  const fitting = takeRows(count, rows);
+  return { rows: fitting, leads: await leadsOf(tx, fitting, Number.MAX_SAFE_INTEGER) };
+}
+
+/** Returns the leads of the rows; none if they have more bytes together than `most`. */
+function leadsOf(tx: StatementsOfTransaction, rows: readonly OutboxRow[], most: number): Promise<LeadRow[]> {
+  const ids = rows.map(({ id }) => id);
+  return tx.select<LeadRow>(
+    Prisma.sql`
+      SELECT ${everyColumn} FROM (
+        SELECT *, sum(octet_length(each::text)) OVER () AS bytes
+        FROM leads_of_outbox(${ids}::bigint[], ${eventCount(rows)}::int) AS each
+      ) AS lead WHERE bytes <= ${most}::bigint`,
+    { name: 'leads_of_outbox' },
+  );
+}
+
 /**
  * Returns the number of the first events of the rows that have at most {@link maxBytes} together; 1 for a larger first event.
  * An event has the lead, its change, and the later change by which the lead is reverted.
  */
-async function countWithinBytes(tx: Transaction, rows: readonly OutboxRow[], limit: number): Promise<number> {
+async function countWithinBytes(
+  tx: StatementsOfTransaction,
+  rows: readonly OutboxRow[],
+  limit: number,
+): Promise<number> {
   const ids = rows.map(({ id }) => id);
-  const [counted] = await tx.$queryRaw<{ count: number }[]>`
+  const statement = Prisma.sql`
     WITH lead_size AS MATERIALIZED (
       SELECT id, version, octet_length(lead::text) AS bytes FROM leads_of_outbox(${ids}::bigint[], ${limit}::int) AS lead
     ), change_size AS MATERIALIZED (
@@ -127,17 +186,24 @@ async function countWithinBytes(tx: Transaction, rows: readonly OutboxRow[], lim
       WHERE outbox.id = ANY(${ids}::bigint[])
     )
     SELECT count(*)::int AS count FROM size WHERE bytes_to <= ${maxBytes} OR place = 1`;
+  const [counted] = await tx.select<{ count: number }>(statement, { name: 'count_outbox_events' });
   return counted?.count ?? 0;
 }
 
 /** Returns the events of the rows, in their order. A lead that was deleted since has no events. */
-async function eventsOf(tx: Transaction, rows: readonly OutboxRow[], limit: number): Promise<LeadEvent[]> {
+async function eventsOf(
+  tx: StatementsOfTransaction,
+  rows: readonly OutboxRow[],
+  leads: readonly LeadRow[],
+): Promise<LeadEvent[]> {
   const ids = rows.map(({ id }) => id);
-  const leads = await tx.$queryRaw<Record<string, unknown>[]>`
-    SELECT ${everyColumn} FROM leads_of_outbox(${ids}::bigint[], ${limit}::int) AS lead`;
-  const changes = leads.some(({ version }) => (version as number) > 1)
-    ? await tx.$queryRaw<Record<string, unknown>[]>`
-        SELECT lead_id AS "leadId", ${changeColumnsWithAliases} FROM changes_of_outbox(${ids}::bigint[], ${limit}::int)`
+  const changes = leads.some(({ version }) => version > 1)
+    ? await tx.select(
+        Prisma.sql`
+          SELECT lead_id AS "leadId", ${changeColumnsWithAliases}
+          FROM changes_of_outbox(${ids}::bigint[], ${eventCount(rows)}::int)`,
+        { name: 'changes_of_outbox' },
+      )
     : [];
   const eventOf = eventsFrom(leads, changes);
   return rows.flatMap(({ leadIds, versions, traceparents }) =>

@@ -17,12 +17,12 @@ export function createHoldTimerStore({ select, selectInTransaction }: Database):
     approveDue: (limit) =>
       selectInTransaction(async (tx) => {
         // A statement of its own, because the next one must see the leads after the wait.
-        await tx.select('SELECT FROM pg_advisory_xact_lock($1)', [advisoryLocks.holdTimers], {
+        await tx.select(Prisma.sql`SELECT FROM pg_advisory_xact_lock(${advisoryLocks.holdTimers})`, {
           name: 'lock_hold_timers',
         });
         const taken = await tx.select<{ workspaceId: string | null; ids: string[]; lateSeconds: number }>(
-          `SELECT workspace_id AS "workspaceId", ids::text[], late_seconds AS "lateSeconds" FROM take_due_leads($1)`,
-          [limit],
+          Prisma.sql`SELECT workspace_id AS "workspaceId", ids::text[], late_seconds AS "lateSeconds"
+            FROM take_due_leads(${limit})`,
           { name: 'take_due_leads' },
         );
         let approved = 0;
@@ -40,7 +40,10 @@ export function createHoldTimerStore({ select, selectInTransaction }: Database):
             }),
           );
           const values = [...arrayValues(statusChangeColumns, changes), workspaceId];
-          const changed = await tx.select(statusChangeOfMany, values, { name: 'approve_due_leads' });
+          const changed = await tx.select(
+            { text: statusChangeOfMany, values },
+            { name: 'approve_due_leads' },
+          );
           approved += changed.length;
         }
         return {
