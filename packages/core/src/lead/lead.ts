@@ -171,26 +171,32 @@ function payoutOf({ status, payout, expectedPayout }: FoundLead): LeadPayout | u
   return status === 'OnHold' ? (payout ?? expectedPayout) : payout;
 }
 
+/** The stored fields that a detail lacks or has in another form. */
+const convertedFields: ReadonlySet<string> = new Set<keyof FoundLead>([
+  'workspaceId',
+  'contentHash',
+  'approveAt',
+  'payout',
+  'expectedPayout',
+  'extra',
+  'createdAt',
+  'updatedAt',
+]);
+
 /** Returns all stored fields of a lead, as the CRM shows them. */
 export function toLeadDetail(lead: FoundLead): LeadDetail {
-  const {
-    workspaceId: _workspaceId,
-    contentHash: _contentHash,
-    approveAt,
-    payout: _payout,
-    expectedPayout: _expectedPayout,
-    extra,
-    createdAt,
-    updatedAt,
-    ...shown
-  } = lead;
-  const detail = {
-    ...shown,
-    approveAt: lead.status === initialStatus && lead.holdReason === undefined ? approveAt : undefined,
-    payout: payoutOf(lead),
-    extra: extra === undefined ? undefined : (JSON.parse(extra) as object),
-    createdAt: createdAt.toISOString(),
-    updatedAt: updatedAt.toISOString(),
+  // Object rest, spread and `fromEntries` take three times as long. The relay builds a detail of each lead.
+  const detail: Record<string, unknown> = {};
+  const add = (field: keyof LeadDetail, value: unknown) => {
+    if (value !== undefined) detail[field] = value;
   };
-  return Object.fromEntries(Object.entries(detail).filter(([, value]) => value !== undefined)) as LeadDetail;
+  for (const [field, value] of Object.entries(lead)) {
+    if (!convertedFields.has(field)) add(field as keyof LeadDetail, value);
+  }
+  if (lead.status === initialStatus && lead.holdReason === undefined) add('approveAt', lead.approveAt);
+  add('payout', payoutOf(lead));
+  if (lead.extra !== undefined) add('extra', JSON.parse(lead.extra));
+  add('createdAt', lead.createdAt.toISOString());
+  add('updatedAt', lead.updatedAt.toISOString());
+  return detail as unknown as LeadDetail;
 }
