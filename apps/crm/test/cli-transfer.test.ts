@@ -312,8 +312,9 @@ describe('leads export', () => {
     expect(await closed.ended).toMatchObject({ code: 0, stderr: '' });
 
     const stuck = startLeads(['export', '--workspace', slug], env);
+    await once(stuck.child.stdout ?? process.stdin, 'data');
+    // The pipe is full long before the end of the export.
     stuck.child.stdout?.pause();
-    await sleep(3000);
     stuck.child.kill('SIGINT');
     stuck.child.stdout?.resume();
     expect(await stuck.ended).toMatchObject({
