@@ -46,35 +46,38 @@ export function limitRates(reply: FastifyReply, limits: RateLimits, caller: Call
       sender: 'from this address',
     });
   }
-  if (ofKey !== undefined) {
-    const sender = apiKeyId === undefined ? 'by this user' : 'with this API key';
-    limitRate(reply, ofKey, { policy: 'default', key: sharer, sender });
-  }
+  limitRate(reply, ofKey, {
+    policy: 'default',
+    key: sharer,
+    sender: apiKeyId === undefined ? 'by this user' : 'with this API key',
+  });
   if (workspaceId === undefined) return;
   if (role === 'publisher') {
-    if (limits.publishers !== undefined) {
-      const key = `${workspaceId} ${userId}`;
-      limitRate(reply, limits.publishers, { policy: 'publisher', key, sender: 'of this publisher' });
-    }
-    if (limits.allPublishers !== undefined) {
-      const sender = 'of the publishers of this workspace';
-      limitRate(reply, limits.allPublishers, { policy: 'publishers', key: workspaceId, sender });
-    }
-  }
-  if (limits.workspaces !== undefined) {
-    limitRate(reply, limits.workspaces, {
-      policy: 'workspace',
+    limitRate(reply, limits.publishers, {
+      policy: 'publisher',
+      key: `${workspaceId} ${userId}`,
+      sender: 'of this publisher',
+    });
+    limitRate(reply, limits.allPublishers, {
+      policy: 'publishers',
       key: workspaceId,
-      sender: 'of this workspace',
+      sender: 'of the publishers of this workspace',
     });
   }
+  limitRate(reply, limits.workspaces, {
+    policy: 'workspace',
+    key: workspaceId,
+    sender: 'of this workspace',
+  });
 }
 
+/** Counts a request against one quota, if there is one. */
 function limitRate(
   reply: FastifyReply,
-  limit: RateLimit,
+  limit: RateLimit | undefined,
   { policy, key, sender }: { policy: string; key: string; sender: string },
 ): void {
+  if (limit === undefined) return;
   const { isExceeded, remaining, resetMs } = limit.take(key);
   const seconds = Math.max(1, Math.ceil(resetMs / 1000));
   addToList(reply, 'ratelimit-policy', `"${policy}";q=${limit.perMinute};w=${windowMs / 1000}`);
