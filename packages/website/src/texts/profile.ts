@@ -49,11 +49,12 @@ export const profile = {
   },
   singleScopes: 'Single scopes',
   singleScope: {
-    'leads:read': 'Read leads, campaigns and landing pages',
-    'leads:write': 'Create, import and edit leads',
-    'leads:status': 'Change the status of leads',
+    'leads:read': 'Read leads, histories, campaigns, landing pages, statements and payments',
+    'leads:write': 'Create, import, edit and assign leads, add notes',
+    'leads:status': 'Change the status of leads, create and cancel payments',
     events: 'Follow events',
-    admin: 'Change campaigns and landing pages, read the audit log',
+    admin:
+      'Change webhooks and postbacks, which send leads to other systems. Change campaigns, payouts, landing pages, status aliases and views. Read the audit log',
   },
   allowedNetworks: 'Allowed networks',
   networksHint:
