@@ -242,7 +242,7 @@ describe('a status change', () => {
     await end(failing, 'failed');
     await notice(page, '40 leads assigned').waitFor();
     await notice(page, '800 leads changed back from the change to Approved').waitFor();
-    await notice(page, 'Stopped after 200 leads').getByText('no longer owner or manager').waitFor();
+    await notice(page, 'Stopped after 200 leads').getByText('no longer an owner or a manager').waitFor();
     await page.goto('about:blank');
     await end(done, 'done', { changed: 900 });
     await end(refusing, 'done', {

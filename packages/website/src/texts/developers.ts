@@ -1,3 +1,6 @@
+const number = new Intl.NumberFormat('en');
+const requests = (count: number) => `${number.format(count)} ${count === 1 ? 'request' : 'requests'}`;
+
 export const developers = {
   title: 'Developers',
   tabs: {
@@ -21,8 +24,8 @@ export const developers = {
   services: { all: 'All services', crm: 'CRM API', intake: 'Intake API' },
   live: 'Refresh every 3 seconds',
   paused: 'Refreshing is paused while older requests are shown.',
-  unlisted: (count: string) =>
-    `${count} requests of today (UTC) are counted in Usage, but not listed here. A service lists up to 50 successes and 50 failures of a key in 5 seconds.`,
+  unlisted: (count: number) =>
+    `${requests(count)} of today (UTC) ${count === 1 ? 'is' : 'are'} counted in Usage, but not listed here. A service lists up to 50 successes and 50 failures of a key in 5 seconds.`,
   noRequests: 'No requests yet.',
   sendFirst: 'Send one from the examples',
   noMatch: 'No request matches the filter.',
@@ -32,7 +35,7 @@ export const developers = {
   disconnected: 'The client disconnected before the response.',
   aboutErrors: 'API reference',
   older: 'Show older requests',
-  shown: (count: number) => (count === 1 ? '1 request' : `${count} requests`),
+  shown: requests,
 
   usageLead: 'This page counts the requests with the key by day (UTC), for 90 days.',
   usageChart: 'Requests by day',

@@ -198,7 +198,7 @@ export const leads = {
     const action = isUndo ? 'changed back' : status === undefined ? 'assigned' : `marked as ${status}`;
     if (state === 'done') return `${leadsOf(changed)} ${action}${isUndo ? ` from ${jobName(status)}` : ''}`;
     if (state === 'cancelled') return `Cancelled after ${leadsOf(changed)} ${action}`;
-    return `Stopped after ${leadsOf(changed)}, because you or the assignee are no longer owner or manager`;
+    return `Stopped after ${leadsOf(changed)}, because its user or the assignee is no longer an owner or a manager`;
   },
   jobs: 'Changes in the background',
   noJobs: 'Changes of all leads that match a filter appear here for 30 days.',

@@ -1,3 +1,5 @@
+const number = new Intl.NumberFormat('en');
+const leads = (count: number) => `${number.format(count)} ${count === 1 ? 'lead' : 'leads'}`;
 const daysOf = (count: number) => (count === 1 ? '1 day' : `${count} days`);
 
 export const overview = {
@@ -66,8 +68,8 @@ export const overview = {
   landingPage: 'Landing page',
   s1: 'By sub-id (s1)',
   subId: 'Sub-id (s1)',
-  s1Others: (leads: string) =>
-    `Without ${leads} leads of days with more than 100 sub-ids. Only the first 100 of a day are listed.`,
+  s1Others: (count: number) =>
+    `Without ${leads(count)} of days with more than 100 sub-ids. Only the first 100 of a day are listed.`,
   publishers: 'By publisher',
   publisher: 'Publisher',
   countries: 'By country',

@@ -15,7 +15,6 @@ import { useChosenKey } from './use-chosen-key.tsx';
 const route = getRouteApi('/console/developers');
 const statuses = ['all', 'success', 'client_error', 'server_error'] as const;
 const services = ['all', 'crm', 'intake'] as const;
-const number = new Intl.NumberFormat('en');
 
 /** The newest requests of one API key. */
 export function RequestLog() {
@@ -85,7 +84,7 @@ function Requests({ id, children: keyField }: { id: string; children: React.Reac
       </Group>
       {unlisted > 0 && (
         <Alert color="yellow" variant="light">
-          {t.unlisted(number.format(unlisted))}
+          {t.unlisted(unlisted)}
         </Alert>
       )}
       <QueryState query={query} />

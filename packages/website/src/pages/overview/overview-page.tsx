@@ -24,7 +24,6 @@ import { PendingPage, QueryState } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { AttentionList } from './attention-list.tsx';
 import { Breakdown, type BreakdownRow } from '../../shell/breakdown.tsx';
-import { formatNumber } from '../../shell/numbers.ts';
 import { formatDays, formatEnd, formatHour, stepNames } from './figures.ts';
 import { toCsv } from './overview-csv.ts';
 import { currenciesOf } from './payouts.ts';
@@ -169,7 +168,7 @@ function breakdownsOf(
       title: t.s1,
       column: t.subId,
       rows: withPayouts(rowsOf(s1, 's1'), payouts.s1),
-      note: notesOf(s1Others > 0 ? t.s1Others(formatNumber(s1Others)) : undefined, payouts.s1.note),
+      note: notesOf(s1Others > 0 ? t.s1Others(s1Others) : undefined, payouts.s1.note),
       currencies,
     },
     { title: t.landingPages, column: t.landingPage, rows: rowsOf(landingPages, 'lpName') },
