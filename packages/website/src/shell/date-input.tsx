@@ -5,6 +5,8 @@ export function DateInput(props: Omit<TextInputProps, 'type' | 'onKeyDown'>) {
   return (
     <TextInput
       type="date"
+      // Browsers accept years of 6 digits.
+      max="9999-12-31"
       {...props}
       onKeyDown={(event) => {
         // Day, month and year are separate tab stops. The focus trap checks a moment later whether Tab has left them.
