@@ -70,7 +70,12 @@ describe('an account', () => {
     await expectGoodPage(page);
     // A sign-in with an unverified address sends another mail.
     await mailedPath(email, '/verify-email');
+    // Without an answer, the link is still valid.
+    await page.route('**/api/auth/verify-email*', (route) => route.abort());
     await page.goto(confirm);
+    await page.getByRole('alert').getByText('No answer from the server').waitFor();
+    await page.unroute('**/api/auth/verify-email*');
+    await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('button', { name: "Switch workspace: Ada Lovelace's workspace" }).waitFor();
 
     await page.getByRole('button', { name: 'Your account: Ada Lovelace' }).click();

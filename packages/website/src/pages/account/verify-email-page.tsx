@@ -4,9 +4,11 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { acceptKeptInvitation } from '../../api/accept-invitation.ts';
+import { ApiError } from '../../api/api-error.ts';
 import { call } from '../../api/client.ts';
 import { openPage } from '../../api/workspace-address.ts';
 import { AnchorLink, ButtonLink } from '../../shell/links.tsx';
+import { ErrorNotice } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { AccountCard } from './account-card.tsx';
 
@@ -31,6 +33,15 @@ export function VerifyEmailPage() {
     })();
   }, [next]);
   if (verify.isError) {
+    const { error } = verify;
+    const isRejected = error instanceof ApiError && error.status >= 400 && error.status < 500;
+    if (!isRejected || error.status === 429) {
+      return (
+        <AccountCard title={t.verifying}>
+          <ErrorNotice error={error} onRetry={() => void verify.refetch()} />
+        </AccountCard>
+      );
+    }
     return (
       <AccountCard title={t.verifying} lead={t.verifyFailed}>
         <AnchorLink to="/sign-in">{t.signIn}</AnchorLink>
