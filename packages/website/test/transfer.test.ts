@@ -337,14 +337,14 @@ describe('an export', () => {
     const { page, workspace, member } = await website.openSignedIn();
     await page.addInitScript(`
       delete Crypto.prototype.randomUUID;
-      Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined });`);
+      delete Navigator.prototype.clipboard;`);
     await website.fixture.leads.insert([workspace.lead(member, { name: 'Ada Lovelace' })]);
     await page.goto('/leads');
     await page.getByText('Ada Lovelace').click();
-    await page
-      .getByRole('dialog', { name: 'Lead', exact: true })
-      .getByRole('heading', { level: 2 })
-      .waitFor();
+    const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
+    await panel.getByRole('heading', { level: 2 }).waitFor();
+    await panel.getByRole('button', { name: 'Copy ID' }).click();
+    await panel.getByRole('button', { name: 'Select the text and copy it' }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Search leads, pages and actions' }).fill('copy the phone');
     await page.getByRole('option', { name: 'Copy the phone number' }).click();
@@ -354,6 +354,17 @@ describe('an export', () => {
     const download = page.waitForEvent('download');
     await page.getByRole('menuitem', { name: 'Export as CSV' }).click();
     expect(await readFile(await (await download).path(), 'utf8')).toContain('Ada Lovelace');
+
+    await page.goto('/profile');
+    await page.getByRole('button', { name: 'Create an API key' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Copied by hand');
+    await page.keyboard.press('Enter');
+    const secret = await page.getByLabel(/^Secret of /).innerText();
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    expect(await page.getByText(secret).count()).toBe(0);
+    await page.getByRole('button', { name: 'Copy the example' }).click();
+    await page.getByText('Select the text and copy it').waitFor();
+    await page.locator('pre').getByText(secret).waitFor();
   });
 
   test('shows its progress, can be cancelled, and saves nothing after an error', async () => {

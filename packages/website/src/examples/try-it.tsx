@@ -57,6 +57,8 @@ export function TryIt({
   const campaignCode = campaigns.find(({ isDefault }) => isDefault)?.code ?? 'default';
   const [api, setApi] = useState<Api>(apis[0]);
   const [language, setLanguage] = useState<Language>('curl');
+  // Without a clipboard, the user copies the example by hand, so it is shown with the secrets.
+  const [isMasked, setMasked] = useState(true);
   const languages: readonly Language[] = languagesOf[api];
   const shown = languages.includes(language) ? language : 'curl';
 
@@ -152,12 +154,12 @@ export function TryIt({
               </Stack>
             </Alert>
           )}
-          <CodeBlock label={t.languages[shown]}>{write(masked) ?? ''}</CodeBlock>
+          <CodeBlock label={t.languages[shown]}>{(isMasked ? write(masked) : snippet) ?? ''}</CodeBlock>
           <Group justify="space-between">
             <Text size="sm" c="dimmed">
-              {made.length > 0 && (!isPublic || isPageKey) && t.masked}
+              {isMasked && made.length > 0 && (!isPublic || isPageKey) && t.masked}
             </Text>
-            <CopyTextButton text={snippet} label={t.copyExample} />
+            <CopyTextButton text={snippet} label={t.copyExample} onFailed={() => setMasked(false)} />
           </Group>
           {isPublic && (
             <Text size="sm" c="dimmed">

@@ -1,4 +1,5 @@
-import { ActionIcon, CopyButton, Group, Stack, Text, Title, Tooltip } from '@mantine/core';
+import { ActionIcon, Group, Stack, Text, Title, Tooltip } from '@mantine/core';
+import { useClipboard } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { IconCheck, IconCopy } from '../../shell/icons.tsx';
 import { isInModal } from '../../shell/modal.ts';
@@ -53,21 +54,14 @@ export function Fact({
 }
 
 export function Copy({ value, label }: { value: string; label: string }) {
+  const { copied, error, copy } = useClipboard({ timeout: 1_000 });
+  const said = error === null ? (copied ? texts.common.copied : t.copy(label)) : texts.common.copyByHand;
   return (
-    <CopyButton value={value}>
-      {({ copied, copy }) => (
-        <Tooltip label={copied ? texts.common.copied : t.copy(label)}>
-          <ActionIcon
-            size="sm"
-            variant="subtle"
-            aria-label={copied ? texts.common.copied : t.copy(label)}
-            onClick={copy}
-          >
-            {copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
-          </ActionIcon>
-        </Tooltip>
-      )}
-    </CopyButton>
+    <Tooltip label={said}>
+      <ActionIcon size="sm" variant="subtle" aria-label={said} onClick={() => copy(value)}>
+        {copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
+      </ActionIcon>
+    </Tooltip>
   );
 }
 
