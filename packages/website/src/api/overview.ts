@@ -8,7 +8,7 @@ import type {
   PayoutsByValue,
   PublishersByCampaign,
 } from '@leads/core/overview';
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
 import { call } from './client.ts';
 import type { OverviewRange } from './first-requests.ts';
 import {
@@ -91,6 +91,14 @@ export const campaignFiguresQuery = queryOptions({
   queryFn: ({ signal }) => call<CampaignFigures[]>(campaignFiguresRequest.path, { signal }),
   refetchInterval: refreshMs,
 });
+
+/** Refreshes the landing pages, and what counts them. */
+export const refreshLandingPages = (queryClient: QueryClient): Promise<unknown> =>
+  Promise.all(
+    [['landing-pages'], campaignFiguresQuery.queryKey, attentionQuery.queryKey].map((queryKey) =>
+      queryClient.invalidateQueries({ queryKey }),
+    ),
+  );
 
 /** Queries the campaigns with the counts of the leads of one user. */
 export const campaignFiguresOfQuery = (user: string) =>

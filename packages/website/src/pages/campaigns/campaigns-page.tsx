@@ -7,10 +7,10 @@ import { type ComponentProps, useState } from 'react';
 import { dismissLandingPage, landingPagesQuery, mapLandingPage } from '../../api/campaigns.ts';
 import { membersQuery } from '../../api/members.ts';
 import {
-  attentionQuery,
   campaignFiguresOfQuery,
   campaignFiguresQuery,
   publishersByCampaignQuery,
+  refreshLandingPages,
 } from '../../api/overview.ts';
 import { useCommands } from '../../shell/commands.ts';
 import { EmptyState } from '../../shell/empty-state.tsx';
@@ -48,12 +48,7 @@ export function CampaignsPage() {
       'dismissed' in landingPage
         ? dismissLandingPage(landingPage.id, landingPage.dismissed)
         : mapLandingPage(landingPage.id, landingPage.campaignCode),
-    onSettled: () =>
-      Promise.all(
-        [['landing-pages'], campaignFiguresQuery.queryKey, attentionQuery.queryKey].map((queryKey) =>
-          queryClient.invalidateQueries({ queryKey }),
-        ),
-      ),
+    onSettled: () => refreshLandingPages(queryClient),
   });
 
   /** A new campaign of a page that has one, until it is confirmed. An empty code means no campaign. */

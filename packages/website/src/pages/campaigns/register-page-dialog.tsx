@@ -4,6 +4,7 @@ import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { createLandingPage } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
+import { refreshLandingPages } from '../../api/overview.ts';
 import { landingPageCampaigns } from '../../shell/campaign-option.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
@@ -27,7 +28,7 @@ export function RegisterPageDialog({
     mutationFn: ({ name, campaignCode }: { name: string; campaignCode: string | null }) =>
       createLandingPage({ name, ...(campaignCode !== null && { campaignCode }) }),
     async onSuccess() {
-      await queryClient.invalidateQueries({ queryKey: ['landing-pages'] });
+      await refreshLandingPages(queryClient);
       onClose();
     },
     onError: (error) => form.setErrors(fieldErrorsOf(error)),
