@@ -3,6 +3,7 @@ import { useLocalStorage } from '@mantine/hooks';
 import type { FailingEndpoint } from '@leads/core/delivery';
 import { useQuery } from '@tanstack/react-query';
 import { failingEndpointsQuery } from '../api/endpoints.ts';
+import { workspaceOfPage } from '../api/workspace-address.ts';
 import * as texts from '../texts/index.ts';
 import { AnchorLink } from './links.tsx';
 
@@ -15,7 +16,7 @@ const incidentOf = ({ id, since }: FailingEndpoint) => `${id} ${since}`;
 export function FailingEndpoints() {
   const { data: failing = [] } = useQuery(failingEndpointsQuery);
   const [hidden, hide] = useLocalStorage<readonly string[]>({
-    key: 'leads.hidden-incidents',
+    key: `leads.hidden-incidents.${workspaceOfPage() ?? ''}`,
     defaultValue: [],
     getInitialValueInEffect: false,
   });
