@@ -141,6 +141,9 @@ test('campaigns can be created, edited, paused and archived, and landing pages r
   await press(page, 'Register a landing page');
   const register = await checkDialog(page, 'Register a landing page');
   await page.keyboard.type('autumn-offer');
+  // A click beside a dialog would discard what the user has typed.
+  await page.mouse.click(5, 5);
+  expect(await register.getByLabel('Name (lp_name)').inputValue()).toBe('autumn-offer');
   await choose(page, 'Campaign', 'Summer (DEMO)');
   await press(page, 'Create');
   await waitUntilClosed(register);
@@ -294,6 +297,7 @@ test('the name, the password and the second factor of an account can be changed 
   await page.keyboard.press('Enter');
   await renewed.getByRole('list', { name: 'Recovery codes' }).waitFor();
   await expectAccessible(page, renewed, '[role="dialog"]');
+  await page.keyboard.press('Escape');
   const [after] = await website.fixture.sql<{ codes: string }>(codes, [member.userId]);
   expect(after?.codes).not.toBe(before?.codes);
   const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Download')]);

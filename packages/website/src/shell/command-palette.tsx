@@ -236,6 +236,7 @@ export function CommandPalette({
       onClose={onClose}
       isFocusReturned={() => isFocusReturned.current}
       withCloseButton={false}
+      closeOnClickOutside
       attributes={{ content: { 'aria-label': t.title } }}
       size={620}
       padding={0}

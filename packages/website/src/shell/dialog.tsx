@@ -17,9 +17,13 @@ function subscribe(listener: () => void): () => void {
   return () => void listeners.delete(listener);
 }
 
-/** A dialog that is open while it is mounted. Closing it returns the focus, unless `isFocusReturned` returns false. */
+/**
+ * A dialog that is open while it is mounted. Closing it returns the focus, unless `isFocusReturned` returns false. A click
+ * beside it closes it only with `closeOnClickOutside`, because most dialogs have input, which the click would discard.
+ */
 export function Dialog({
   closeOnEscape = true,
+  closeOnClickOutside = false,
   isFocusReturned,
   ...props
 }: Omit<ModalProps, 'opened' | 'returnFocus'> & { isFocusReturned?: () => boolean }) {
@@ -38,6 +42,7 @@ export function Dialog({
       // The library uses a <header>, which is a second banner of the page outside of its main element.
       attributes={{ header: { role: 'presentation' } }}
       closeOnEscape={closeOnEscape && isTopmost}
+      closeOnClickOutside={closeOnClickOutside}
       {...props}
     />
   );

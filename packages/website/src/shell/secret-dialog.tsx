@@ -36,7 +36,6 @@ export function SecretDialog({
     <Dialog
       onClose={onClose}
       title={shown.title}
-      closeOnClickOutside={false}
       closeOnEscape={false}
       withCloseButton={false}
       size="lg"

@@ -18,7 +18,7 @@ export function IntegrationDialog({ campaign, onClose }: { campaign: CampaignVie
   const renew = async () => queryClient.setQueryData(query.queryKey, await renewIntegrationLink(campaign.id));
   const create = useMutation({ mutationFn: renew });
   return (
-    <Dialog onClose={onClose} title={t.integrationOf(campaign.name)} size="lg">
+    <Dialog onClose={onClose} title={t.integrationOf(campaign.name)} size="lg" closeOnClickOutside>
       <Stack>
         <Text size="sm">{t.integrationLead}</Text>
         {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}

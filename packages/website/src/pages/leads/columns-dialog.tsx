@@ -40,7 +40,7 @@ export function ColumnsDialog({
   };
 
   return (
-    <Dialog onClose={onClose} title={t.columnsTitle}>
+    <Dialog onClose={onClose} title={t.columnsTitle} closeOnClickOutside>
       <Stack gap="xs">
         <Text size="sm" c="dimmed">
           {t.columnsLead}

@@ -21,7 +21,7 @@ export function JobsDialog({ role, onClose }: { role: MemberRole; onClose: () =>
   const nameOf = (userId: string) =>
     members.find((member) => member.userId === userId)?.name ?? t.formerMember;
   return (
-    <Dialog onClose={onClose} title={t.jobs} size="lg">
+    <Dialog onClose={onClose} title={t.jobs} size="lg" closeOnClickOutside>
       {jobs === undefined ? (
         error === null ? (
           <PendingPage />

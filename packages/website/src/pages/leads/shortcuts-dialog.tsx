@@ -8,7 +8,7 @@ const t = texts.leads;
 export function ShortcutsDialog({ canChange, onClose }: { canChange: boolean; onClose: () => void }) {
   const shortcuts = canChange ? [...t.shortcutList, ...t.changeShortcutList] : t.shortcutList;
   return (
-    <Dialog onClose={onClose} title={t.shortcuts}>
+    <Dialog onClose={onClose} title={t.shortcuts} closeOnClickOutside>
       <Table
         withRowBorders={false}
         data={{ body: shortcuts.map(([keys, what]) => [<kbd key={keys}>{keys}</kbd>, what]) }}

@@ -30,7 +30,7 @@ export function EnableDialog({ onClose, onDone }: DialogProps) {
   });
   const totpSecret = made === undefined ? '' : (new URL(made.totpURI).searchParams.get('secret') ?? '');
   return (
-    <Dialog onClose={onClose} title={t.enableTitle} closeOnClickOutside={false}>
+    <Dialog onClose={onClose} title={t.enableTitle}>
       {made === undefined ? (
         <PasswordStep call={enable} action={t.continue} onClose={onClose} />
       ) : (
@@ -91,7 +91,13 @@ export function CodesDialog({ onClose }: Pick<DialogProps, 'onClose'>) {
     onSuccess: ({ backupCodes }) => setCodes(backupCodes),
   });
   return (
-    <Dialog onClose={onClose} title={t.newRecoveryCodes} closeOnClickOutside={codes === undefined}>
+    // The codes are shown once, and the earlier ones no longer work.
+    <Dialog
+      onClose={onClose}
+      title={t.newRecoveryCodes}
+      closeOnEscape={codes === undefined}
+      withCloseButton={codes === undefined}
+    >
       {codes === undefined ? (
         <PasswordStep call={generate} lead={t.newRecoveryLead} action={t.continue} onClose={onClose} />
       ) : (
