@@ -1,9 +1,10 @@
+import dns from 'node:dns';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   addTenant,
   asAdmin,
@@ -262,6 +263,31 @@ describe('an outage is', () => {
         workspace: { slug: 'acme', name: 'Acme' },
       }),
     );
+  });
+
+  test('a refused connection at each address of a host with several', async () => {
+    using lookup = vi.spyOn(dns, 'lookup');
+    const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
+    lookup.mockImplementation(((_host: string, _options: object, done: (...found: unknown[]) => void) =>
+      done(null, addresses)) as unknown as typeof dns.lookup);
+    await using database = open({ url: 'postgresql://leads:x@two.invalid:1/leads' });
+    await expectUnavailable(database.select(Prisma.sql`SELECT 1`));
+    await expectUnavailable(database.prisma.$queryRaw`SELECT 1`);
+    await expectUnavailable(database.prisma.campaign.count());
+    expect(lookup).toHaveBeenCalled();
+  });
+
+  test('a missing socket, an unreachable network, and a server without TLS', async () => {
+    const { host, username, password } = new URL(testDatabase.url);
+    for (const url of [
+      `postgresql://leads@/leads?host=${import.meta.dirname}`,
+      'postgresql://leads:x@255.255.255.255:5432/leads',
+      `postgresql://${username}:${password}@${host}/postgres?sslmode=require`,
+    ]) {
+      await using database = open({ url });
+      await expectUnavailable(database.select(Prisma.sql`SELECT 1`));
+      await expectUnavailable(database.prisma.campaign.count());
+    }
   });
 
   test('an unknown host name', async () => {

@@ -55,9 +55,15 @@ const outageKinds = new Set([
  */
 const outageStates = /^(08|28|3D|53|57P|58|25006|40003|40P01|57014)/;
 
+/**
+ * Codes of the operating system and of TLS if there is no connection. If a host has several addresses, only the code says so:
+ * the message of an AggregateError is empty.
+ */
+const connectionCodes = /^(E(?!RR_)[A-Z_]+$|ERR_(SSL|TLS)_|CERT_|UNABLE_TO_)|_CERT/;
+
 /** Messages of the operating system and node-postgres if there is no connection. */
 const outageMessages =
-  /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|[Cc]onnection terminated|[Tt]imeout|not queryable/;
+  /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|SSL connection|[Cc]onnection terminated|[Tt]imeout|not queryable/;
 
 /** Returns LeadsError `unavailable` for an outage, and a {@link DatabaseError} for any other error of Prisma or node-postgres. */
 export function translateDatabaseError(error: unknown): Error {
@@ -68,7 +74,8 @@ export function translateDatabaseError(error: unknown): Error {
     outageCodes.has(code ?? '') ||
     outageKinds.has(textMember(causeOf(error), 'kind') ?? '') ||
     (sqlState === undefined
-      ? outageMessages.test(error instanceof Error ? error.message : String(error))
+      ? connectionCodes.test(code ?? '') ||
+        outageMessages.test(error instanceof Error ? error.message : String(error))
       : outageStates.test(sqlState));
   const translated = new DatabaseError(sqlState, code, rejectedRowId(error));
   return outage ? new LeadsError('unavailable', { cause: translated }) : translated;
