@@ -33,13 +33,7 @@ export function SecretDialog({
   usePreventReload(shown !== undefined);
   if (shown === undefined) return null;
   return (
-    <Dialog
-      onClose={onClose}
-      title={shown.title}
-      closeOnEscape={false}
-      withCloseButton={false}
-      size="lg"
-    >
+    <Dialog onClose={onClose} title={shown.title} closeOnEscape={false} withCloseButton={false} size="lg">
       <Stack>
         <Alert color="yellow" variant="light">
           {t.secretWarning}

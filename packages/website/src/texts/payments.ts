@@ -28,8 +28,10 @@ export const payments = {
   canceled: 'Canceled',
   canceledBy: 'Canceled by',
   reason: 'Reason',
-  paying: (done: number, total: number) => `${number.format(done)} of ${leads(total)} ${are(total)} marked as paid`,
-  canceling: (done: number, total: number) => `${number.format(done)} of ${leads(total)} ${are(total)} approved again`,
+  paying: (done: number, total: number) =>
+    `${number.format(done)} of ${leads(total)} ${are(total)} marked as paid`,
+  canceling: (done: number, total: number) =>
+    `${number.format(done)} of ${leads(total)} ${are(total)} approved again`,
   goesOn: 'It continues if you leave this page.',
   paidResult: (count: number) => `${leads(count)} ${are(count)} marked as paid.`,
   skipped: (count: number) =>
