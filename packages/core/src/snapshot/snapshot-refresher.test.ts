@@ -77,6 +77,13 @@ test('replaces the snapshot at once after a change', async () => {
   await expect.poll(() => store.stored?.revision, soon).toBe(2);
 });
 
+test('replaces a snapshot of an instance whose clock was ahead', async () => {
+  store.stored = { at: Date.now() + 3_600_000, revision: 1 };
+  start();
+  await expect.poll(() => store.stored?.revision, soon).toBe(2);
+  expect(store.stored.at).toBeLessThanOrEqual(Date.now());
+});
+
 test('reads nothing without the broker, and keeps the stored snapshot without the database', async () => {
   store.isConnected = false;
   start();

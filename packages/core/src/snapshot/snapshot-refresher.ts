@@ -6,6 +6,8 @@ const maxAgeMs = 15_000;
 /** The pause between two checks of the age. It is random so that instances check at different times. */
 const checkIntervalMs = () => 500 + Math.random() * 1_000;
 const retryMs = 5_000;
+/** How far the clock of another instance may be ahead. A snapshot of a later time is replaced: its age is unknown. */
+const maxClockSkewMs = 5_000;
 
 /**
  * Keeps the stored snapshot a few seconds old while the database and the broker are available. Of several instances,
@@ -38,11 +40,13 @@ export class SnapshotRefresher implements AsyncDisposable {
   }
 
   async #refresh(): Promise<void> {
-    const oldest = Math.max(Date.now() - maxAgeMs, this.#changedAt);
-    if (this.#storedAt > oldest || !this.#store.isConnected) return;
+    const now = Date.now();
+    const oldest = Math.max(now - maxAgeMs, this.#changedAt);
+    const isNew = () => this.#storedAt > oldest && this.#storedAt <= now + maxClockSkewMs;
+    if (isNew() || !this.#store.isConnected) return;
     const stored = await this.#store.find();
     this.#storedAt = stored?.at ?? 0;
-    if (this.#storedAt > oldest) return;
+    if (isNew()) return;
     const snapshot = await this.#source.readSnapshot();
     await this.#store.put(snapshot, stored?.revision);
   }
