@@ -168,6 +168,15 @@ test.each(['large', 'small'])(
   },
 );
 
+test('a fetch that begins with many small messages returns at most 16 MiB of large ones', async () => {
+  const buffer = open();
+  await Promise.all(Array.from({ length: 130 }, () => buffer.put([lead()])));
+  for (let n = 0; n < 30; n++) await buffer.put([lead({ address: 'x'.repeat(1_000_000) })]);
+  const fetched = await buffer.fetch(1_000);
+  expect(fetched.length).toBeGreaterThanOrEqual(130);
+  expect(fetched.length).toBeLessThanOrEqual(130 + 16);
+});
+
 test('redelivers a message to another instance if the first does not acknowledge it', async () => {
   const [stopped, another] = [open(), open()];
   const leads = [lead(), lead()];

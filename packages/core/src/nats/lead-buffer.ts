@@ -57,8 +57,11 @@ const ackTimeoutMs = 1_000;
 const redeliverMs = 20_000;
 /** Messages that may be delivered and not yet acknowledged, across all instances. */
 const maxUnacknowledged = 10_000;
-/** Messages in one request to the broker. Requests repeat until their leads are enough for an insert or two. */
-const maxPerFetch = 100;
+/**
+ * Messages in one request to the broker, each of at most 1 MiB. Requests repeat until their leads are enough for an insert or
+ * two.
+ */
+const maxPerFetch = 16;
 const enoughBytes = 1024 * 1024;
 /**
  * The consumer is recreated if the buffer holds leads and delivers none for this long, in milliseconds. It is longer than
