@@ -328,11 +328,12 @@ export class Deliverer implements AsyncDisposable {
 
   async #keepHouse(): Promise<number> {
     const startMs = performance.now();
-    this.#backlog = await this.#queue.backlog();
     await this.#queue.createNotices();
     const skipped = await this.#queue.skipDisabled(housekeepingRows);
     const before = new Date(Date.now() - logDays * 86_400_000);
     const deleted = await this.#queue.deleteOld(before, housekeepingRows);
+    // Last, because it reads all waiting deliveries: it can take longer than a statement may.
+    this.#backlog = await this.#queue.backlog();
     return skipped + deleted > 0 ? this.#pauseAfter(startMs) : housekeepingMs;
   }
 
