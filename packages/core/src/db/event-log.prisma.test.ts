@@ -167,14 +167,26 @@ test('the log keeps its state, and its first event moves up, when old events are
   await leads.insert(leadsOf(3));
   await publishAll();
   expect(await log.lastBefore(yesterday)).toBe(2);
-  await log.dropBefore(yesterday);
+  expect(await log.dropOlderThan(86_400_000, 10)).toBe(1);
   expect(await log.state()).toMatchObject({ streamMs, first: 3, last: 5 });
   expect(await log.lastBefore(yesterday)).toBeUndefined();
-  await log.dropBefore(new Date(Date.now() + 86_400_000));
+  expect(await log.dropOlderThan(-86_400_000, 10)).toBe(1);
   expect(await log.state()).toMatchObject({ streamMs, first: 6, last: 5 });
   await leads.insert(leadsOf(1));
   await publishAll();
   expect(await log.state()).toMatchObject({ streamMs, first: 6, last: 6 });
+});
+
+test('the oldest events are dropped first, a bounded number at a time', async () => {
+  for (let n = 0; n < 3; n++) {
+    await leads.insert(leadsOf(2));
+    await publishAll();
+  }
+  await testDatabase.query(`UPDATE lead_event_log SET published_at = now() - interval '2 days'`);
+  expect(await log.dropOlderThan(86_400_000, 2)).toBe(2);
+  expect(await log.state()).toMatchObject({ first: 5, last: 6 });
+  expect(await log.dropOlderThan(86_400_000, 2)).toBe(1);
+  expect(await log.dropOlderThan(86_400_000, 2)).toBe(0);
 });
 
 test('published times never decrease, even if the clock of Postgres is set back', async () => {

@@ -142,10 +142,14 @@ export function createEventLog({ select }: Database): EventLog {
       return new Map(rows.map(({ id, newest }) => [id, newest]));
     },
 
-    async dropBefore(time) {
-      await select(
-        Prisma.sql`DELETE FROM lead_event_log WHERE published_at < ${time.toISOString()}::timestamptz`,
-      );
+    async dropOlderThan(ageMs, max) {
+      const rows = await select(Prisma.sql`
+        DELETE FROM lead_event_log WHERE position IN (
+          SELECT position FROM lead_event_log
+          WHERE published_at < now() - ${ageMs}::float8 * interval '1 millisecond'
+          ORDER BY published_at, position LIMIT ${max}
+        ) RETURNING position`);
+      return rows.length;
     },
   };
 }

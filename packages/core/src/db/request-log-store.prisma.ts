@@ -68,11 +68,14 @@ export function createRequestLogStore({ select }: Pick<Database, 'select'>): Req
         { workspaceId: key.workspaceId },
       ),
 
-    async dropBefore(requestsBefore, countsBeforeDay) {
-      await select(
-        Prisma.sql`DELETE FROM api_request WHERE at < ${requestsBefore.toISOString()}::timestamptz`,
-      );
+    async dropBefore(requestsBefore, countsBeforeDay, max) {
+      const rows = await select(Prisma.sql`
+        DELETE FROM api_request WHERE (api_key_id, at, id) IN (
+          SELECT api_key_id, at, id FROM api_request
+          WHERE at < ${requestsBefore.toISOString()}::timestamptz ORDER BY at LIMIT ${max}
+        ) RETURNING id`);
       await select(Prisma.sql`DELETE FROM api_usage WHERE day < ${countsBeforeDay}::date`);
+      return rows.length;
     },
   };
 }

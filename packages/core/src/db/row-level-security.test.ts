@@ -269,7 +269,8 @@ test('the request log keeps the newest 1,000 requests of a key and adds up its c
     await store.usage(foreign, day),
   ]).toEqual([false, [], []]);
 
-  await store.dropBefore(at(1_100), day);
+  expect(await store.dropBefore(at(1_100), day, 10)).toBe(10);
+  expect(await store.dropBefore(at(1_100), day, 10_000)).toBe(890);
   expect(await store.list(key, {}, 1_000)).toHaveLength(100);
   expect(await store.usage(key, '2026-01-01')).toHaveLength(1);
   await database.query('DELETE FROM api_key WHERE id = $1', [apiKeyId]);

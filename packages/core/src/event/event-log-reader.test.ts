@@ -47,7 +47,7 @@ function createLog() {
           .map((id, at): [string, number] => [id, at + 1])
           .filter(([, at]) => at > position && at >= first),
       ),
-    dropBefore: async () => undefined,
+    dropOlderThan: async () => 0,
   };
   return {
     log,

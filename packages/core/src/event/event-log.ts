@@ -33,6 +33,11 @@ export interface EventLog {
   /** Returns the workspaces that have events after a position, each with the position after its last event. */
   workspacesAfter(position: number): Promise<ReadonlyMap<string, number>>;
 
-  /** Deletes the events that were published before a time. */
-  dropBefore(time: Date): Promise<void>;
+  /**
+   * Deletes the oldest events that were published before an age in milliseconds, by the clock of Postgres.
+   *
+   * @param max the maximum number of rows. Each has the events of one statement.
+   * @returns the number of rows deleted.
+   */
+  dropOlderThan(ageMs: number, max: number): Promise<number>;
 }

@@ -7,6 +7,9 @@ export const usageDays = 90;
 
 const dayMs = 86_400_000;
 const intervalMs = 3_600_000;
+/** The requests of one statement, so that it ends in time. */
+const maxRequests = 10_000;
+const pauseMs = 100;
 const retryMs = 60_000;
 
 /** Deletes expired requests and counts of the request log every hour. */
@@ -18,8 +21,9 @@ export class RequestLogRetention implements AsyncDisposable {
     const step = async () => {
       const now = Date.now();
       const requestsBefore = new Date(now - requestDays * dayMs);
-      await store.dropBefore(requestsBefore, utcDay(new Date(now - (usageDays - 1) * dayMs)));
-      return intervalMs;
+      const countsBeforeDay = utcDay(new Date(now - (usageDays - 1) * dayMs));
+      const deleted = await store.dropBefore(requestsBefore, countsBeforeDay, maxRequests);
+      return deleted === maxRequests ? pauseMs : intervalMs;
     };
     this.#loop = new BackgroundLoop({ step, onError, retryMs });
   }

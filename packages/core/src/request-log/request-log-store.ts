@@ -70,8 +70,13 @@ export interface RequestLogStore {
   ): Promise<LoggedRequest[]>;
   /** Lists the days with requests of a key since a UTC day, oldest first. */
   usage(key: KeyOfWorkspace, sinceDay: string): Promise<UsageDay[]>;
-  /** Deletes the requests before a time, and the counts of the days before a UTC day. */
-  dropBefore(requestsBefore: Date, countsBeforeDay: string): Promise<void>;
+  /**
+   * Deletes the oldest requests before a time, and the counts of the days before a UTC day.
+   *
+   * @param max the maximum number of requests.
+   * @returns the number of requests deleted.
+   */
+  dropBefore(requestsBefore: Date, countsBeforeDay: string, max: number): Promise<number>;
 }
 
 /** Returns the UTC day of a time, `2026-01-31`. */
