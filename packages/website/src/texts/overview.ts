@@ -1,5 +1,5 @@
 const number = new Intl.NumberFormat('en');
-const leads = (count: number) => `${number.format(count)} ${count === 1 ? 'lead' : 'leads'}`;
+const leadsOf = (count: number) => `${number.format(count)} ${count === 1 ? 'lead' : 'leads'}`;
 const daysOf = (count: number) => (count === 1 ? '1 day' : `${count} days`);
 
 export const overview = {
@@ -69,7 +69,7 @@ export const overview = {
   s1: 'By sub-id (s1)',
   subId: 'Sub-id (s1)',
   s1Others: (count: number) =>
-    `Without ${leads(count)} of days with more than 100 sub-ids. Only the first 100 of a day are listed.`,
+    `Without ${leadsOf(count)} of days with more than 100 sub-ids. Only the first 100 of a day are listed.`,
   publishers: 'By publisher',
   publisher: 'Publisher',
   countries: 'By country',
