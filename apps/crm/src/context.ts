@@ -72,6 +72,7 @@ import {
   createRateLimit,
   type ExportReads,
   FairQueue,
+  fairEventLog,
   fairExportReads,
   fairLeadReads,
   fairOverview,
@@ -263,9 +264,17 @@ export async function createContext(
   registerPoolMetrics(metrics, database.poolUsage);
   if (reads !== undefined) registerReplicaMetrics(metrics, reads);
   registerCacheMetrics(metrics, () => ({ ...credentials.cacheUse(), campaign: campaignCodes.cacheUse }));
+  const readQueues = {
+    costly: costlyReads,
+    // Writing a page takes processor time of this process, which delays the requests of other workspaces.
+    pages: createReadQueue(config.DATABASE_POOL_SIZE, readShares.pages, (workspaceId) =>
+      recent.hasOther(workspaceId),
+    ),
+  };
+  const eventLog = fairEventLog(createEventLog(database), readQueues.pages);
   const events = openEvents(
     config,
-    { outbox: createEventOutbox(database), eventLog: createEventLog(database), broker, tracing },
+    { outbox: createEventOutbox(database), eventLog, broker, tracing },
     resources,
     metrics,
     log,
@@ -297,13 +306,6 @@ export async function createContext(
       }),
     );
   }
-  const readQueues = {
-    costly: costlyReads,
-    // Writing a page takes processor time of this process, which delays the requests of other workspaces.
-    pages: createReadQueue(config.DATABASE_POOL_SIZE, readShares.pages, (workspaceId) =>
-      recent.hasOther(workspaceId),
-    ),
-  };
   const storedLeads = traceInserts(
     fairLeadReads(reads === undefined ? primaryLeads : reads.leads(primaryLeads), readQueues),
     tracing,

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { fairEventLog, FairQueue } from '../limits/index.ts';
 import type { EventLog, EventPage } from './event-log.ts';
 import { EventLogReader } from './event-log-reader.ts';
 import type { EventStep, StreamState } from './event-reader.ts';
@@ -87,6 +88,25 @@ test('a reader whose client reads nothing has read one page', async () => {
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(reads).toEqual(['a 0']);
   expect(await take(steps, 97)).toHaveLength(97);
+});
+
+test('of two readings at once, one workspace has one, and another one is not delayed', async () => {
+  const { log } = createLog();
+  const running: string[] = [];
+  let most: string[] = [];
+  const watched: EventLog = {
+    ...log,
+    async read(workspaceId, after) {
+      running.push(workspaceId);
+      if (running.length > most.length) most = [...running];
+      await new Promise(setImmediate);
+      running.splice(running.indexOf(workspaceId), 1);
+      return log.read(workspaceId, after);
+    },
+  };
+  const fair = fairEventLog(watched, new FairQueue(2));
+  await Promise.all([fair.read('a', 0), fair.read('a', 1), fair.read('a', 2), fair.read('b', 0)]);
+  expect(most).toEqual(['a', 'b']);
 });
 
 test('20 idle readers share each poll, and a workspace without new events is not read', async () => {

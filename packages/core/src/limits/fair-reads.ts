@@ -1,4 +1,5 @@
 import type { AuditStore } from '../audit/audit-log.ts';
+import type { EventLog } from '../event/event-log.ts';
 import type { LeadFilter, LeadStore } from '../lead/lead-store.ts';
 import type { OverviewStore } from '../overview/overview-store.ts';
 import type { PaymentStore } from '../payout/payment-store.ts';
@@ -27,6 +28,15 @@ export function fairLeadReads(leads: LeadStore, { costly, pages }: ReadQueues): 
     count: (selection) => costly.run(selection.scope.workspaceId, () => leads.count(selection)),
     history: (lead, ...page) => pages.run(lead.workspaceId, () => leads.history(lead, ...page)),
     changesOfEvent: (lead, version) => pages.run(lead.workspaceId, () => leads.changesOfEvent(lead, version)),
+  };
+}
+
+/** Returns an event log whose pages wait in the queue. Otherwise the streams of one workspace could use all connections. */
+export function fairEventLog(log: EventLog, queue: FairQueue): EventLog {
+  return {
+    ...log,
+    read: (workspaceId, after) =>
+      queue.run(workspaceId, () => log.read(workspaceId, after), { isPatient: true }),
   };
 }
 

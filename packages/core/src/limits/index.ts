@@ -4,6 +4,7 @@ export { FairBacklog } from './fair-backlog.ts';
 export { FairQueue } from './fair-queue.ts';
 export {
   type ExportReads,
+  fairEventLog,
   fairExportReads,
   fairLeadReads,
   fairOverview,
