@@ -53,3 +53,30 @@ test('one workspace gets half of the requests, and each further workspace half o
   pace.end('a0', true);
   expect([begun('a', 1), begun('e', 1)]).toEqual([0, 9]);
 });
+
+test('endpoints that hang, however many, leave room for others of their workspace and of other workspaces', () => {
+  const pace = new EndpointPace(256);
+  const failing = (workspaceId: string, count: number) => {
+    const endpoints = Array.from({ length: count }, (_, index) =>
+      endpoint(`${workspaceId}${index}`, workspaceId),
+    );
+    for (const each of endpoints) round(pace, each, false);
+    return endpoints;
+  };
+  const many = failing('many', 500);
+  const others = Array.from({ length: 300 }, (_, index) => failing(`other${index}`, 1)).flat();
+  const begun = begin(pace, many);
+  expect(total(begun)).toBe(86);
+  expect(pace.share([endpoint('healthy', 'many')])).toEqual(new Map([['healthy', 4]]));
+  begin(pace, others);
+  expect(pace.running).toBe(128);
+  expect(pace.share([endpoint('healthy', 'healthy')])).toEqual(new Map([['healthy', 4]]));
+  // Healthy endpoints that use all of the room of their workspace leave a turn for one that may have recovered.
+  const [busy, down] = [endpoint('busy', 'mixed'), endpoint('down', 'mixed')];
+  const alone = new EndpointPace(8);
+  round(alone, down, false);
+  for (let i = 0; i < 3; i++) alone.begin(busy);
+  expect(alone.share([down])).toEqual(new Map([['down', 1]]));
+  for (const id of [...begun.keys()].slice(0, 2)) pace.end(id, true);
+  expect(pace.share(others).size).toBe(2);
+});

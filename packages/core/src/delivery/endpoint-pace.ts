@@ -7,6 +7,10 @@ interface Pace {
   readonly workspaceId: string;
   running: number;
   limit: number;
+  /** Whether the last request failed. Such an endpoint has one request at a time. */
+  isFailing: boolean;
+  /** Whether the running request began after a failure. */
+  isProbing: boolean;
 }
 
 /**
@@ -14,12 +18,17 @@ interface Pace {
  * with each success, and is one after a failure, so that a receiver that hangs takes no room from others. A workspace may
  * begin a further request while it has fewer requests than are free (dynamic thresholds, as in {@link FairShares}). So one
  * workspace gets at most half of the requests, also with many endpoints that are slow.
+ *
+ * Many endpoints may hang at once, for example all of one host. So the failing endpoints of a workspace have fewer requests
+ * than the workspace may still begin, and those of all workspaces have fewer than are free.
  */
 export class EndpointPace {
   readonly #paces = new Map<string, Pace>();
   readonly #maxRunning: number;
   /** The running requests by workspace. */
   readonly #taken = new Map<string, number>();
+  /** Those of them that began after a failure of their endpoint. */
+  readonly #probing = new Map<string, number>();
   #running = 0;
 
   /** @param maxRunning the maximum of concurrent requests to all endpoints. */
@@ -35,17 +44,26 @@ export class EndpointPace {
   share(endpoints: readonly DueEndpoint[]): Map<string, number> {
     const room = new Map<string, number>();
     const taken = new Map(this.#taken);
+    const probing = new Map(this.#probing);
     let free = this.#maxRunning - this.#running;
+    let allProbing = [...probing.values()].reduce((sum, each) => sum + each, 0);
     let wanting = shuffled(endpoints).map(({ id, workspaceId }) => ({
       id,
       workspaceId,
       left: this.#freeOf(id),
+      isFailing: this.#paces.get(id)?.isFailing === true,
     }));
     while (wanting.length > 0) {
       const next: typeof wanting = [];
       for (const each of wanting) {
         const ofWorkspace = taken.get(each.workspaceId) ?? 0;
         if (each.left === 0 || ofWorkspace >= free) continue;
+        if (each.isFailing) {
+          const ofFailing = probing.get(each.workspaceId) ?? 0;
+          if (ofFailing >= free - ofWorkspace || allProbing >= free) continue;
+          probing.set(each.workspaceId, ofFailing + 1);
+          allProbing += 1;
+        }
         room.set(each.id, (room.get(each.id) ?? 0) + 1);
         taken.set(each.workspaceId, ofWorkspace + 1);
         each.left -= 1;
@@ -58,31 +76,44 @@ export class EndpointPace {
   }
 
   begin({ id, workspaceId }: DueEndpoint): void {
-    const pace = this.#paces.get(id) ?? { workspaceId, running: 0, limit: bounds.initial };
+    const pace = this.#paces.get(id) ?? {
+      workspaceId,
+      running: 0,
+      limit: bounds.initial,
+      isFailing: false,
+      isProbing: false,
+    };
     pace.running += 1;
+    pace.isProbing = pace.isFailing;
     this.#paces.set(id, pace);
-    this.#change(workspaceId, 1);
+    if (pace.isProbing) change(this.#probing, workspaceId, 1);
+    change(this.#taken, workspaceId, 1);
+    this.#running += 1;
   }
 
   end(endpointId: string, isSuccess: boolean): void {
     const pace = this.#paces.get(endpointId);
     if (pace === undefined) return;
     pace.running -= 1;
+    if (pace.isProbing) change(this.#probing, pace.workspaceId, -1);
+    pace.isProbing = false;
+    pace.isFailing = !isSuccess;
     pace.limit = isSuccess ? Math.min(bounds.max, pace.limit + 1) : 1;
-    this.#change(pace.workspaceId, -1);
-  }
-
-  #change(workspaceId: string, change: 1 | -1): void {
-    const taken = (this.#taken.get(workspaceId) ?? 0) + change;
-    if (taken === 0) this.#taken.delete(workspaceId);
-    else this.#taken.set(workspaceId, taken);
-    this.#running += change;
+    change(this.#taken, pace.workspaceId, -1);
+    this.#running -= 1;
   }
 
   #freeOf(endpointId: string): number {
     const { running, limit } = this.#paces.get(endpointId) ?? { running: 0, limit: bounds.initial };
     return Math.max(0, limit - running);
   }
+}
+
+/** Changes the number of a workspace. */
+function change(numbers: Map<string, number>, workspaceId: string, by: 1 | -1): void {
+  const number = (numbers.get(workspaceId) ?? 0) + by;
+  if (number === 0) numbers.delete(workspaceId);
+  else numbers.set(workspaceId, number);
 }
 
 /** Returns the items in random order, so that no endpoint is always the first. */
