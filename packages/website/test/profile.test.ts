@@ -55,6 +55,12 @@ async function createToken(page: Page, name: string): Promise<string> {
   return takeSecret(page);
 }
 
+async function confirmRevocation(page: Page): Promise<void> {
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Revoke' }).click();
+  await dialog.waitFor({ state: 'detached' });
+}
+
 const row = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name });
 
 /** Returns the document, the browser's storage and the address of a page. */
@@ -136,6 +142,45 @@ describe('the developers area', () => {
     expect((await today.innerText()).split(/\s+/).slice(-4)).toEqual(['1', '2', '0', '7']);
     await page.getByRole('figure', { name: 'Requests by day' }).locator('svg').first().waitFor();
     await expectGoodEverywhere(page, 'developers-usage');
+  });
+
+  test('shows in the list of all members each key that its user creates, rotates or revokes', async () => {
+    const { page } = await website.openSignedIn();
+    await page.goto('/developers');
+    const own = page.getByRole('region', { name: 'API keys', exact: true });
+    const all = page.getByRole('region', { name: 'Keys and tokens of all members' });
+    const listed = (name: string) => all.getByText(name, { exact: true });
+    await listed('Test key').first().waitFor();
+    await createKey(page, 'Shop');
+    await listed('Shop').waitFor();
+    await createToken(page, 'Nightly');
+    await listed('Nightly').waitFor();
+    await own.getByRole('button', { name: /^Rotate Shop/ }).click();
+    await page.getByRole('button', { name: 'Create the new key' }).click();
+    await takeSecret(page);
+    expect(await listed('Shop').count()).toBe(2);
+    await own
+      .getByRole('button', { name: /^Revoke Shop/ })
+      .first()
+      .click();
+    await confirmRevocation(page);
+    expect(await listed('Shop').count()).toBe(1);
+  });
+
+  test('removes a token that is revoked in the list of all members from the other list and from the examples', async () => {
+    const { page } = await website.openSignedIn();
+    await page.goto('/developers');
+    const own = page.getByRole('region', { name: 'Access tokens' });
+    const all = page.getByRole('region', { name: 'Keys and tokens of all members' });
+    await createKey(page, 'Shop');
+    await createToken(page, 'Nightly');
+    await own.getByText('Nightly', { exact: true }).waitFor();
+    await all.getByRole('button', { name: /^Revoke Nightly/ }).click();
+    await confirmRevocation(page);
+    expect(await own.getByText('Nightly', { exact: true }).count()).toBe(0);
+    await page.getByRole('tab', { name: 'Examples' }).click();
+    await page.getByRole('button', { name: 'Clear Shop' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Clear Nightly' }).count()).toBe(0);
   });
 });
 

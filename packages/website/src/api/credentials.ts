@@ -35,15 +35,18 @@ export function replacementsOf(keys: readonly ApiKeyView[]): ReadonlyMap<string,
   );
 }
 
+/** The beginning of the keys of all lists of credentials. One credential is in several lists. */
+export const credentialsKey = ['credentials'] as const;
+
 export const apiKeysQuery = queryOptions({
-  queryKey: ['api-keys'],
+  queryKey: [...credentialsKey, 'api-keys'],
   queryFn: ({ signal }) => call<ApiKeyView[]>('/console/api-keys', { signal }),
   refetchInterval: ({ state }) =>
     replacementsOf(state.data ?? []).size > 0 ? refreshMs.rotating : refreshMs.otherwise,
 });
 
 export const accessTokensQuery = queryOptions({
-  queryKey: ['access-tokens'],
+  queryKey: [...credentialsKey, 'access-tokens'],
   queryFn: ({ signal }) => call<AccessTokenView[]>('/console/access-tokens', { signal }),
   refetchInterval: refreshMs.otherwise,
 });

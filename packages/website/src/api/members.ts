@@ -4,6 +4,7 @@ import type { MemberView } from '@leads/core/workspace';
 import { queryOptions } from '@tanstack/react-query';
 import { account } from './account.ts';
 import { call } from './client.ts';
+import { credentialsKey } from './credentials.ts';
 
 export const membersQuery = queryOptions({
   queryKey: ['members'],
@@ -11,7 +12,7 @@ export const membersQuery = queryOptions({
 });
 
 export const memberCredentialsQuery = queryOptions({
-  queryKey: ['member-credentials'],
+  queryKey: [...credentialsKey, 'members'],
   queryFn: ({ signal }) => call<MemberCredentials>('/console/members/credentials', { signal }),
 });
 

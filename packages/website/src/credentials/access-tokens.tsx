@@ -1,7 +1,12 @@
 import { Button, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { accessTokensQuery, type MadeCredential, revokeAccessToken } from '../api/credentials.ts';
+import {
+  accessTokensQuery,
+  credentialsKey,
+  type MadeCredential,
+  revokeAccessToken,
+} from '../api/credentials.ts';
 import { useCommands } from '../shell/commands.ts';
 import { ConfirmButton } from '../shell/confirm-button.tsx';
 import { IconPlus } from '../shell/icons.tsx';
@@ -29,7 +34,7 @@ export function AccessTokens({
   const query = useQuery(accessTokensQuery);
   const [creating, { open, close }] = useDisclosure(false);
   useCommands([{ label: t.createAccessToken, run: open }]);
-  const reload = () => queryClient.invalidateQueries({ queryKey: accessTokensQuery.queryKey });
+  const reload = () => queryClient.invalidateQueries({ queryKey: credentialsKey });
   return (
     <>
       <CredentialSection

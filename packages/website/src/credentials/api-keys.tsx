@@ -5,6 +5,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { campaignsQuery } from '../api/campaigns.ts';
 import {
   apiKeysQuery,
+  credentialsKey,
   type MadeCredential,
   replacementsOf,
   revokeApiKey,
@@ -42,7 +43,7 @@ export function ApiKeys({
   const [creating, { open, close }] = useDisclosure(false);
   useCommands([{ label: t.createApiKey, run: open }]);
   const replacements = replacementsOf(query.data ?? []);
-  const reload = () => queryClient.invalidateQueries({ queryKey: apiKeysQuery.queryKey });
+  const reload = () => queryClient.invalidateQueries({ queryKey: credentialsKey });
   return (
     <>
       <CredentialSection

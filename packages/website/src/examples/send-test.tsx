@@ -13,7 +13,7 @@ import {
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { campaignsQuery } from '../api/campaigns.ts';
-import { accessTokensQuery, apiKeysQuery } from '../api/credentials.ts';
+import { credentialsKey } from '../api/credentials.ts';
 import { type TestResponse, tryCrm, tryIntake } from '../api/try-lead.ts';
 import { CodeBlock } from './code-block.tsx';
 import {
@@ -51,11 +51,7 @@ export function SendTest({
   const send = useMutation<TestResponse, Error, () => Promise<TestResponse>>({
     mutationFn: (request) => request(),
     gcTime: 0,
-    onSettled: () =>
-      Promise.all([
-        queryClient.invalidateQueries({ queryKey: apiKeysQuery.queryKey }),
-        queryClient.invalidateQueries({ queryKey: accessTokensQuery.queryKey }),
-      ]),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: credentialsKey }),
   });
 
   const submit = (event: FormEvent<HTMLFormElement>) => {

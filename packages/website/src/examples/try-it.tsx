@@ -14,7 +14,7 @@ import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-quer
 import { useState } from 'react';
 import { meQuery } from '../api/account.ts';
 import { campaignsQuery } from '../api/campaigns.ts';
-import { apiKeysQuery, type MadeCredential } from '../api/credentials.ts';
+import { apiKeysQuery, credentialsKey, type MadeCredential } from '../api/credentials.ts';
 import { CodeBlock } from './code-block.tsx';
 import {
   type Api,
@@ -176,7 +176,7 @@ export function TryIt({
           onMade={(credential) => {
             close();
             onMade(credential);
-            void queryClient.invalidateQueries({ queryKey: apiKeysQuery.queryKey });
+            void queryClient.invalidateQueries({ queryKey: credentialsKey });
           }}
         />
       )}

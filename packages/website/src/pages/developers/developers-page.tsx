@@ -43,7 +43,7 @@ export function DevelopersPage() {
       <Stack gap="xl">
         <ApiKeys onMade={show} onRevoked={clear} />
         <AccessTokens onMade={show} onRevoked={clear} />
-        {managesCredentials && <MemberCredentials />}
+        {managesCredentials && <MemberCredentials onRevoked={clear} />}
       </Stack>
     ),
     examples: <TryIt held={held} onMade={show} onClear={clear} />,

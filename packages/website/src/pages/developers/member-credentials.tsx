@@ -1,5 +1,6 @@
 import { Badge, Code, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { credentialsKey } from '../../api/credentials.ts';
 import { memberCredentialsQuery, revokeMemberCredential } from '../../api/members.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { keyLimits } from '../../shell/key-limits.ts';
@@ -11,7 +12,7 @@ import * as texts from '../../texts/index.ts';
 const t = texts.members;
 
 /** The active API keys and access tokens of all members. For owners and managers. */
-export function MemberCredentials() {
+export function MemberCredentials({ onRevoked }: { onRevoked: (id: string) => void }) {
   const queryClient = useQueryClient();
   const query = useQuery(memberCredentialsQuery);
   const { data } = query;
@@ -73,7 +74,8 @@ export function MemberCredentials() {
                 action={t.revoke}
                 onConfirm={async () => {
                   await revokeMemberCredential(kind, id);
-                  await queryClient.invalidateQueries({ queryKey: memberCredentialsQuery.queryKey });
+                  onRevoked(id);
+                  await queryClient.invalidateQueries({ queryKey: credentialsKey });
                 }}
               >
                 <Text size="sm">{t.revokeLead(userEmail)}</Text>

@@ -3,7 +3,7 @@ import { Alert, Button, Group, Paper, Stack, Text, Title, VisuallyHidden } from 
 import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { meQuery } from '../../api/account.ts';
-import { apiKeysQuery, createApiKey, type MadeCredential } from '../../api/credentials.ts';
+import { createApiKey, credentialsKey, type MadeCredential } from '../../api/credentials.ts';
 import { firstStepsQuery, hiddenKeyOf, isOpen } from '../../api/first-steps.ts';
 import { tryIntake } from '../../api/try-lead.ts';
 import { CodeBlock } from '../../examples/code-block.tsx';
@@ -38,7 +38,7 @@ export function FirstSteps() {
     onSuccess(created) {
       setMade(created);
       void queryClient.invalidateQueries({ queryKey: firstStepsQuery.queryKey });
-      void queryClient.invalidateQueries({ queryKey: apiKeysQuery.queryKey });
+      void queryClient.invalidateQueries({ queryKey: credentialsKey });
     },
   });
   const hide = () => {
