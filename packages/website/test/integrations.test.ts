@@ -233,6 +233,23 @@ test('the deletion of a webhook leaves the user on the page that they have gone 
   expect(page.url()).toMatch(/\/leads$/);
 });
 
+test('a deleted webhook disappears from the list and from the banner of failing endpoints', async () => {
+  const { page, workspace } = await website.openSignedIn({ role: 'manager' });
+  await createWebhook(page);
+  await website.fixture.sql(
+    `UPDATE delivery_endpoint SET failures = 3, failing_since = now() - interval '25 hours' WHERE workspace_id = $1`,
+    [workspace.id],
+  );
+  await page.reload();
+  const banner = page.getByRole('alert').filter({ hasText: 'Your systems do not receive changes of leads' });
+  await banner.waitFor();
+  // A hidden page does not refresh its lists after an interval.
+  await page.evaluate(() => Object.defineProperty(document, 'visibilityState', { value: 'hidden' }));
+  await confirm(page, 'Delete');
+  await page.getByText('No webhook yet').waitFor();
+  await banner.waitFor({ state: 'detached' });
+});
+
 test('a manager creates a postback from a preset, sees the request for a lead, and corrects what the service rejects', async () => {
   const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
   const lead = workspace.lead(member, { s1: 'click 1', name: 'Ann & Bo' });

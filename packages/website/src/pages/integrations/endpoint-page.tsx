@@ -58,7 +58,12 @@ interface EndpointOfKind {
 /** One endpoint: its state, its actions, and the log of its deliveries. */
 function EndpointPage({ kind, id, query }: EndpointOfKind & { query: UseQueryResult<readonly Endpoint[]> }) {
   const navigate = useNavigate();
-  const remove = useMutation({ mutationFn: () => deleteEndpoint(kind, id) });
+  const queryClient = useQueryClient();
+  const remove = useMutation({
+    mutationFn: () => deleteEndpoint(kind, id),
+    // Not awaited: until the user is on the list, this page would say that the endpoint does not exist.
+    onSuccess: () => void queryClient.invalidateQueries({ queryKey: endpointsKey }),
+  });
   const { data: endpoints } = query;
   const endpoint = endpoints?.find((each) => each.id === id);
   const title = kind === 'webhook' ? webhooks.title : postbacks.title;
