@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
 import {
@@ -11,6 +11,7 @@ import {
   tabTo,
   write,
 } from './by-keyboard.ts';
+import { notice } from './leads-page.ts';
 import { setColorScheme } from './page-checks.ts';
 import { totp } from '@leads/test-kit/totp';
 import { type Website, password, openWebsite } from './website.ts';
@@ -250,6 +251,30 @@ test('credentials can be created, rotated and revoked with the keyboard', async 
   await page.getByText('Revoked').first().waitFor();
   await press(page, `Clear ${keyName}`);
   await waitUntilClosed(page.getByRole('button', { name: `Clear ${keyName}` }));
+});
+
+test('a confirmation that is closed before its request fails reports the failure, and the action can be tried again', async () => {
+  const { page, member } = await website.openSignedIn();
+  await openPage(page, '/profile', 'Profile');
+  const dialog = page.getByRole('dialog', { name: 'Revoke this API key?' });
+  const failAfterClosing = async (route: Route) => {
+    await waitUntilClosed(dialog);
+    await route.abort();
+  };
+  await page.route('**/api/console/api-keys/*', failAfterClosing, { times: 1 });
+  await press(page, /^Revoke Test key/);
+  await dialog.waitFor();
+  await press(page, 'Revoke');
+  await dialog.locator('button[data-loading]').waitFor();
+  await page.keyboard.press('Escape');
+  const failure = notice(page, 'Revoke: The server cannot be reached');
+  await failure.getByRole('button', { name: 'Try again' }).click();
+  await expectRows(
+    'SELECT count(*)::int AS active FROM api_key WHERE user_id = $1 AND revoked_at IS NULL',
+    [member.userId],
+    [{ active: 0 }],
+  );
+  await waitUntilClosed(failure);
 });
 
 test('the name, the password and the second factor of an account can be changed with the keyboard', async () => {

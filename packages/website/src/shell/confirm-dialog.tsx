@@ -1,7 +1,8 @@
 import { Button, Group, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { Dialog } from './dialog.tsx';
+import { showFailure } from './failure-notice.tsx';
 import * as texts from '../texts/index.ts';
 import { ErrorNotice } from './states.tsx';
 
@@ -15,7 +16,10 @@ export interface Confirmation {
   readonly children: ReactNode;
 }
 
-/** Describes the effect and asks for confirmation. It stays open during the action and after a failure. */
+/**
+ * Describes the effect and asks for confirmation. It stays open during the action and after a failure. If the user closes it
+ * during the action, a notification shows the failure.
+ */
 export function ConfirmDialog({
   title,
   action,
@@ -24,7 +28,20 @@ export function ConfirmDialog({
   onClose,
   children,
 }: Confirmation & { readonly onClose: () => void }) {
-  const confirm = useMutation({ mutationFn: onConfirm, gcTime: 0, onSuccess: onClose });
+  const isShown = useRef(true);
+  useEffect(() => {
+    isShown.current = true;
+    return () => void (isShown.current = false);
+  }, []);
+  const confirm = useMutation({
+    mutationFn: onConfirm,
+    gcTime: 0,
+    onSuccess: onClose,
+    onError(error) {
+      if (isShown.current) return;
+      showFailure(error, () => confirm.mutate(), { text: texts.common.failed(action, error.message) });
+    },
+  });
   return (
     <Dialog onClose={onClose} title={title}>
       <Stack>

@@ -46,6 +46,7 @@ export const common = {
   noAnswer: 'The server did not answer within 20 seconds. Try again.',
   noAnswerToChange:
     'The server did not answer within 20 seconds. Check whether the change was saved before you try again.',
+  failed: (action: string, message: string) => `${action}: ${message}`,
   disconnected: 'There is no connection to the server. Changes cannot be saved at the moment.',
   notFound: 'Page not found',
   backHome: 'Go to the overview',
