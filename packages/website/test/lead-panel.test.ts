@@ -4,7 +4,7 @@ import { findViolations } from './axe.ts';
 import { expectFocusWithin, press as pressOn } from './by-keyboard.ts';
 import { addLeads, changeAs, grid, notice, openEdit, rowOf } from './leads-page.ts';
 import { expectGoodEverywhere } from './page-checks.ts';
-import { type Website, hold, screenshot, openWebsite } from './website.ts';
+import { type Website, hold, openWebsite, screenshot, waitForFrames } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -133,6 +133,38 @@ describe('the lead detail', () => {
     await page.keyboard.press('Escape');
     await drawer.waitFor({ state: 'detached' });
     expect(await question.count()).toBe(0);
+  });
+
+  test('asks before a sign-out discards edits, and keeps the edits and the session on Cancel', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    const [id = ''] = await addLeads(website, workspace, member, 1);
+    await page.goto(`/leads?lead=${id}`);
+    const drawer = page.getByRole('dialog', { name: 'Lead', exact: true });
+    const city = drawer.getByLabel('City');
+    const question = page.getByRole('dialog', { name: 'Discard your changes?' });
+    const menu = page.getByRole('button', { name: /^Your account/ });
+    const signOut = async () => {
+      await menu.click();
+      await page.getByRole('menuitem', { name: 'Sign out' }).click();
+      await question.waitFor();
+    };
+    await openEdit(drawer);
+    await city.fill('London');
+    await signOut();
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    await question.waitFor({ state: 'detached' });
+    expect(await menu.getAttribute('aria-busy')).toBe('false');
+    expect(await city.inputValue()).toBe('London');
+    await drawer.getByRole('button', { name: 'Save' }).click();
+    await notice(page, 'Saved').waitFor();
+    await city.fill('Paris');
+    await signOut();
+    const signedOut = page.waitForResponse('**/api/auth/sign-out');
+    await question.getByRole('button', { name: 'Discard changes' }).click();
+    await (await signedOut).finished();
+    await waitForFrames(page);
+    expect(await question.count()).toBe(0);
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
   test('shows errors beside the fields and does not overwrite a concurrent change', async () => {

@@ -15,6 +15,7 @@ import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-q
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { Suspense, useEffect, useLayoutEffect, useRef } from 'react';
 import { account, meQuery } from '../api/account.ts';
+import { askToDiscard } from './discard-question.ts';
 import { showFailure } from './failure-notice.tsx';
 import * as texts from '../texts/index.ts';
 import { Brand } from './brand.tsx';
@@ -210,11 +211,15 @@ function UserMenu({ name, email }: { name: string; email: string }) {
   const signOut = useMutation({
     mutationFn: () => account('/sign-out'),
     async onSuccess() {
-      await navigate({ to: '/sign-in' });
+      // The user has agreed to discard unsaved edits before the session ended.
+      await navigate({ to: '/sign-in', ignoreBlocker: true });
       queryClient.clear();
     },
-    onError: (error) => showFailure(error, () => signOut.mutate()),
+    onError: (error) => showFailure(error, () => void startSignOut()),
   });
+  const startSignOut = async () => {
+    if (await askToDiscard()) signOut.mutate();
+  };
   return (
     <Menu position="bottom-end" width={240} withinPortal>
       <Menu.Target>
@@ -237,7 +242,7 @@ function UserMenu({ name, email }: { name: string; email: string }) {
         <Menu.Item component={Link} to="/profile" leftSection={<IconUserCircle size={16} aria-hidden />}>
           {t.profile}
         </Menu.Item>
-        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => signOut.mutate()}>
+        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => void startSignOut()}>
           {t.signOut}
         </Menu.Item>
         <Menu.Divider />

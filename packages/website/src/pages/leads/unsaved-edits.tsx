@@ -1,8 +1,18 @@
 import { Text } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
-import { createContext, type ReactNode, useCallback, useContext, useLayoutEffect, useRef } from 'react';
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import type { LeadSearch } from '../../leads/lead-search.ts';
 import { ConfirmDialog } from '../../shell/confirm-dialog.tsx';
+import { onDiscardQuestion } from '../../shell/discard-question.ts';
 import * as texts from '../../texts/index.ts';
 
 const t = texts.leads;
@@ -18,7 +28,7 @@ export function useUnsaved(part: string, isUnsaved: boolean): void {
   }, [report, part, isUnsaved]);
 }
 
-/** Asks before Esc, the back button and links discard unsaved edits of its parts. */
+/** Asks before Esc, the back button, links and a sign-out discard unsaved edits of its parts. */
 export function UnsavedEdits({ leadId, children }: { leadId: string; children: ReactNode }) {
   const unsaved = useRef(new Set<string>());
   const setUnsaved = useCallback((part: string, isUnsaved: boolean) => {
@@ -30,15 +40,29 @@ export function UnsavedEdits({ leadId, children }: { leadId: string; children: R
     enableBeforeUnload: () => unsaved.current.size > 0,
     withResolver: true,
   });
+  const [question, setQuestion] = useState<{ readonly answer: (isDiscarded: boolean) => void }>();
+  useEffect(
+    () =>
+      onDiscardQuestion((answer) => {
+        if (unsaved.current.size === 0) answer(true);
+        else setQuestion({ answer });
+      }),
+    [],
+  );
+  const answer = (isDiscarded: boolean) => {
+    setQuestion(undefined);
+    question?.answer(isDiscarded);
+  };
+  const isBlocked = leaving.status === 'blocked';
   return (
     <>
       <Unsaved value={setUnsaved}>{children}</Unsaved>
-      {leaving.status === 'blocked' && (
+      {(isBlocked || question !== undefined) && (
         <ConfirmDialog
           title={t.discardTitle}
           action={t.discard}
-          onConfirm={async () => leaving.proceed()}
-          onClose={leaving.reset}
+          onConfirm={async () => (isBlocked ? leaving.proceed() : answer(true))}
+          onClose={isBlocked ? leaving.reset : () => answer(false)}
         >
           <Text size="sm">{t.discardLead}</Text>
         </ConfirmDialog>
