@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
 import { addLeads, notice, rowOf } from './leads-page.ts';
 import { expectGoodEverywhere, overflowOf } from './page-checks.ts';
-import { type Website, screenshot, openWebsite } from './website.ts';
+import { type Website, hold, openWebsite, screenshot, waitForFrames } from './website.ts';
 
 let website: Website;
 let folder: string;
@@ -22,6 +22,10 @@ afterAll(async () => {
 
 async function openImport(page: Page, file: string): Promise<void> {
   await page.goto('/leads');
+  await chooseImport(page, file);
+}
+
+async function chooseImport(page: Page, file: string): Promise<void> {
   await page.getByRole('button', { name: 'More actions' }).click();
   await page.getByRole('menuitem', { name: 'Import a CSV file' }).click();
   await page.getByRole('button', { name: 'Choose a CSV file' }).waitFor();
@@ -170,6 +174,36 @@ describe('an import', () => {
     await expect
       .poll(() => page.getByRole('grid', { name: 'Leads' }).evaluate((element) => element.scrollHeight))
       .toBeGreaterThan(200 * 60 + 36);
+  });
+
+  test('is not ended by the back button, and not by closing the tab without a question, and a click outside keeps its report', async () => {
+    const { page } = await website.openSignedIn();
+    const file = join(folder, 'rejected.csv');
+    await writeFile(file, 'name,phone\nNo Phone,\n');
+    await page.goto('/campaigns');
+    await page.getByRole('link', { name: 'Leads', exact: true }).click();
+    await chooseImport(page, file);
+    const answer = await hold(page, /\/leads\/import/);
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    await page.getByRole('progressbar', { name: 'Importing' }).waitFor({ state: 'attached' });
+    await page.goBack();
+    const [question] = await Promise.all([
+      page.waitForEvent('dialog'),
+      page.close({ runBeforeUnload: true }),
+    ]);
+    expect(question.type()).toBe('beforeunload');
+    await question.dismiss();
+    answer.release();
+    const report = page.getByRole('table', { name: 'Import report' });
+    await report.waitFor();
+    await page.mouse.click(5, 5);
+    await waitForFrames(page);
+    expect(await figure(page, 'Rejected')).toBe('Rejected1');
+    await page.getByRole('button', { name: 'Done' }).click();
+    await report.waitFor({ state: 'detached' });
+    // After the import, the back button leaves the page.
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor();
   });
 
   test('rejects a file that is not UTF-8 before it is sent', async () => {

@@ -1,5 +1,6 @@
 import { Alert, Button, FileButton, Group, Progress, Select, Stack, Table, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
+import { useBlocker } from '@tanstack/react-router';
 import type { ImportAnswer } from '@leads/core/lead';
 import { type ReactNode, useRef, useState } from 'react';
 import type { Upload } from '../../api/leads.ts';
@@ -15,10 +16,13 @@ import classes from './import.module.css';
 
 const t = texts.leads;
 
+/** The step of a chosen file: its columns are mapped, it is sent, or its report is shown. */
+type Step = 'mapping' | 'sending' | 'report';
+
 /** What the form of a chosen file gets from the dialog. */
 export interface FormProps {
   readonly file: ImportFile;
-  readonly onWorking: (isWorking: boolean) => void;
+  readonly onStep: (step: Step) => void;
   /** Chooses another file. */
   readonly onOther: () => void;
 }
@@ -34,21 +38,28 @@ export function ImportFrame({
   children: (props: FormProps) => ReactNode;
 }) {
   const [file, setFile] = useState<ImportFile>();
-  const [isWorking, setWorking] = useState(false);
+  const [step, setStep] = useState<Step>('mapping');
   return (
     <Dialog
       onClose={onClose}
       title={title}
       size="lg"
-      // Closing the dialog ends the import.
-      closeOnClickOutside={!isWorking}
-      closeOnEscape={!isWorking}
-      withCloseButton={!isWorking}
+      // Closing the dialog ends the import. A click beside the report would discard it.
+      closeOnClickOutside={step === 'mapping'}
+      closeOnEscape={step !== 'sending'}
+      withCloseButton={step !== 'sending'}
     >
       {file === undefined ? (
         <PickFile onFile={setFile} />
       ) : (
-        children({ file, onWorking: setWorking, onOther: () => setFile(undefined) })
+        children({
+          file,
+          onStep: setStep,
+          onOther() {
+            setFile(undefined);
+            setStep('mapping');
+          },
+        })
       )}
     </Dialog>
   );
@@ -132,7 +143,7 @@ export function ImportForm<Target extends string, Answer extends Report>({
   words,
   send,
   figuresOf,
-  onWorking,
+  onStep,
   onImported,
   onOther,
   onClose,
@@ -165,13 +176,19 @@ export function ImportForm<Target extends string, Answer extends Report>({
         signal: cancel.signal,
       });
     },
-    onMutate: () => onWorking(true),
-    onSettled() {
-      onWorking(false);
+    onMutate: () => onStep('sending'),
+    onSettled(report) {
+      onStep(report === undefined ? 'mapping' : 'report');
       onImported();
     },
   });
   usePreventReload(upload.isPending || upload.isSuccess);
+  // Leaving the page ends the import. Before the tab is closed, the browser asks the user. A user whose session has ended
+  // signs in again.
+  useBlocker({
+    shouldBlockFn: ({ next }) => next.pathname !== '/sign-in',
+    disabled: !upload.isPending,
+  });
   const start = () => upload.mutate();
 
   if (upload.isPending) {
