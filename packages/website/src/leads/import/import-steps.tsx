@@ -44,8 +44,7 @@ export function ImportFrame({
       onClose={onClose}
       title={title}
       size="lg"
-      // Closing the dialog ends the import. A click beside the report would discard it.
-      closeOnClickOutside={step === 'mapping'}
+      // Closing the dialog ends the import.
       closeOnEscape={step !== 'sending'}
       withCloseButton={step !== 'sending'}
     >
