@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LeadsError } from '@leads/core/errors';
-import { FairShares } from '@leads/core/limits';
+import { FairShares, type UserOfWorkspace } from '@leads/core/limits';
 import type { Server } from '@leads/http/server/create-server';
 import { onResponseEnd } from '@leads/http/server/response-end';
 
@@ -16,13 +16,13 @@ type TransferKind = 'export' | 'import';
 /** The limits of exports and imports in this process, which may be of any length. */
 export interface TransferLimits {
   /**
-   * Begins a transfer of a workspace.
+   * Begins a transfer of a user.
    *
    * @returns a function that ends the transfer.
-   * @throws LeadsError `too_many_requests` if the workspace has its share of this kind; `unavailable` if the maximum of
+   * @throws LeadsError `too_many_requests` if the workspace or its publishers have their share of this kind; `unavailable` if the maximum of
    *   this kind is reached.
    */
-  begin(kind: TransferKind, workspaceId: string): () => void;
+  begin(kind: TransferKind, user: UserOfWorkspace): () => void;
   /** Pauses a transfer. While other requests are in progress, the pause lasts up to {@link maxWaitMs}. */
   yieldToRequests(): Promise<void>;
   /** Aborted when the server closes: a transfer can take longer than the shutdown timeout. */
@@ -52,7 +52,7 @@ export function createTransferLimits(maximums = defaultMaximums): TransferLimits
   let requests = 0;
   return {
     stopping: stopping.signal,
-    begin: (kind, workspaceId) => running[kind].take(workspaceId),
+    begin: (kind, user) => running[kind].take(user),
     async yieldToRequests() {
       const until = performance.now() + maxWaitMs;
       // Pauses even without other requests, so that the next request finds an idle core and an idle database.

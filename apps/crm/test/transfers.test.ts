@@ -317,10 +317,11 @@ async function waitMs(transfers: TransferLimits): Promise<number> {
 }
 
 test('exports and imports have separate shares', () => {
+  const user = { workspaceId: 'a', userId: 'ada', role: 'owner' } as const;
   const transfers = createTransferLimits({ export: 2, import: 2 });
-  transfers.begin('export', 'a');
-  expect(() => transfers.begin('export', 'a')).toThrow(LeadsError);
-  transfers.begin('import', 'a');
+  transfers.begin('export', user);
+  expect(() => transfers.begin('export', user)).toThrow(LeadsError);
+  transfers.begin('import', user);
 });
 
 test('a transfer gives way to other requests for a bounded time, and never to itself', async () => {
@@ -333,7 +334,7 @@ test('a transfer gives way to other requests for a bounded time, and never to it
   });
   const during: number[] = [];
   app.get('/transfer', async (_request, reply) => {
-    reply.raw.once('close', transfers.begin('export', 'a'));
+    reply.raw.once('close', transfers.begin('export', { workspaceId: 'a', userId: 'ada', role: 'owner' }));
     during.push(await waitMs(transfers));
     return {};
   });

@@ -11,6 +11,6 @@ export {
   fairPayments,
   fairPayouts,
 } from './fair-reads.ts';
-export { FairShares } from './fair-shares.ts';
+export { FairShares, type UserOfWorkspace } from './fair-shares.ts';
 export { RecentTenants } from './recent-tenants.ts';
 export { createRateLimit, RateLimit, windowMs } from './rate-limit.ts';

@@ -28,7 +28,7 @@ export async function sendFile(
   { type, name, texts, record }: SentFile,
 ): Promise<FastifyReply> {
   const { request, log, raw } = reply;
-  onResponseEnd(reply, transfers.begin('export', request.principal.workspaceId));
+  onResponseEnd(reply, transfers.begin('export', request.principal));
   const { signal, end } = verifyTransfer(request);
   onResponseEnd(reply, end);
   const first = await texts.next();

@@ -5,8 +5,8 @@ import type { Server } from '@leads/http/server/create-server';
 import type { Metrics } from '@leads/http/service/metrics';
 
 /**
- * The most open streams of this process, and of one API key. One workspace gets half of them at most. With NATS, a stream costs the broker a consumer. For a slow client,
- * it costs this process a read-ahead buffer of up to 2 MiB.
+ * The most open streams of this process, and of one API key. One workspace gets half of them at most. With NATS, a stream
+ * costs the broker a consumer. For a slow client, it costs this process a read-ahead buffer of up to 2 MiB.
  */
 const maxStreams = 200;
 const maxOfKey = 10;
@@ -18,10 +18,10 @@ export interface EventStreams {
    *
    * @returns the controller of the stream. The caller aborts it when the stream ends. It is also aborted when the
    *   service stops.
-   * @throws LeadsError `too_many_requests` if the key has too many streams, or the workspace has its share;
+   * @throws LeadsError `too_many_requests` if the key has too many streams, or the workspace or its publishers have their share;
    *   `unavailable` if the process has too many.
    */
-  begin(principal: Pick<Principal, 'apiKeyId' | 'workspaceId'>): AbortController;
+  begin(principal: Pick<Principal, 'apiKeyId' | 'workspaceId' | 'userId' | 'role'>): AbortController;
 }
 
 /** Limits and counts the open streams, and ends them when the service stops: a stream does not end by itself. */
@@ -33,7 +33,7 @@ export function limitStreams(app: Server, metrics: Metrics): EventStreams {
     for (const stream of open.keys()) stream.abort();
   });
   return {
-    begin({ apiKeyId, workspaceId }) {
+    begin({ apiKeyId, ...user }) {
       const ofKey = [...open.values()].filter((each) => each === apiKeyId).length;
       if (ofKey >= maxOfKey) {
         throw new LeadsError('too_many_requests', {
@@ -41,7 +41,7 @@ export function limitStreams(app: Server, metrics: Metrics): EventStreams {
           retryAfterSeconds: 5,
         });
       }
-      const free = shares.take(workspaceId);
+      const free = shares.take(user);
       const stream = new AbortController();
       open.set(stream, apiKeyId);
       const end = () => {

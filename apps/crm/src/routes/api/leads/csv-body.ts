@@ -53,7 +53,7 @@ export async function importBody<Report extends { readonly rejected: number }>(
   const onProgress = (counts: Readonly<Report>) => {
     soFar = counts;
   };
-  const end = transfers.begin('import', request.principal.workspaceId);
+  const end = transfers.begin('import', request.principal);
   const verification = verifyTransfer(request);
   const signal = AbortSignal.any([transfers.stopping, verification.signal]);
   try {
