@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Answer } from '@leads/test-kit/http-client';
-import { fillPath } from '@leads/test-kit/openapi-document';
+import { fillPath, type JsonSchema } from '@leads/test-kit/openapi-document';
 import { describeProblems } from '@leads/test-kit/suites/problems';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
@@ -254,3 +254,41 @@ describe('every route of the website', async () => {
     );
   });
 });
+
+describe('every route', async () => {
+  const { visitor } = await signInAs(service, workspace, 'owner');
+  const sendTo = (method: string, path: string, query: string, body?: unknown) => {
+    const target = fillPath(path) + query;
+    const headers = { Accept: 'application/problem+json' };
+    return target.startsWith('/api/v1/')
+      ? service.send({ method, path: target, headers: { ...owner.headers, ...headers }, body })
+      : visitor.send(method, target.slice('/api'.length), body, headers);
+  };
+
+  // Postgres cannot read a URN, although the format of ajv-formats accepts it.
+  const urn = 'urn:uuid:019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f';
+  const expectNoUuid = (answer: Answer, place: object) => {
+    expect([answer.status, answer.text]).toEqual([400, answer.text]);
+    expect(answer.json<{ errors: object[] }>().errors).toContainEqual({ ...place, detail: 'must be a UUID' });
+  };
+  const routes = service.routes.filter(({ method }) => method !== 'HEAD');
+  test.for(
+    routes.flatMap(({ method, path, query }) => uuidsIn(query).map((name) => ({ method, path, name }))),
+  )('$method $path rejects the URN of a UUID in ?$name with 400', async ({ method, path, name }) => {
+    expectNoUuid(await sendTo(method, path, `?${name}=${urn}`), { parameter: name });
+  });
+  test.for(routes.flatMap(({ method, path, body }) => uuidsIn(body).map((name) => ({ method, path, name }))))(
+    '$method $path rejects the URN of a UUID in $name with 400',
+    async ({ method, path, name }) => {
+      const body = name.split('/').reduceRight<unknown>((value, each) => ({ [each]: value }), urn);
+      expectNoUuid(await sendTo(method, path, '', body), { pointer: `#/${name}` });
+    },
+  );
+});
+
+/** Returns the names of the properties of a schema that are UUIDs, with slashes before those of nested objects. */
+function uuidsIn({ properties = {} }: JsonSchema): string[] {
+  return Object.entries(properties).flatMap(([name, schema]) =>
+    schema['format'] === 'uuid' ? [name] : uuidsIn(schema).map((nested) => `${name}/${nested}`),
+  );
+}

@@ -8,6 +8,7 @@ import { LogCapture } from './log-check/log-capture.ts';
 import {
   createResponseCheck,
   documentedPath,
+  type JsonSchema,
   type OpenApiDocument,
   type ResponseCheck,
 } from './openapi-document.ts';
@@ -33,6 +34,8 @@ export interface RunningService extends AsyncDisposable {
     readonly method: string;
     readonly path: string;
     readonly permission: string | undefined;
+    readonly query: JsonSchema;
+    readonly body: JsonSchema;
   }[];
   readonly logs: LogCapture;
   /** Sends a request and checks the response against the document. */
@@ -65,7 +68,7 @@ export async function startService(
   build: (logs: LogCapture) => Promise<{ app: App; context: AsyncDisposable }>,
 ): Promise<RunningService> {
   const logs = new LogCapture();
-  const routes: { method: string; path: string; permission: string | undefined }[] = [];
+  const routes: RunningService['routes'][number][] = [];
   const undeclared = new Set<string>();
   const collect = (message: unknown) => {
     const { fastify } = message as { fastify: HookedServer };
@@ -79,6 +82,8 @@ export async function startService(
           get permission() {
             return route.config?.permission;
           },
+          query: route.schema?.querystring ?? {},
+          body: route.schema?.body ?? {},
         });
       }
     });
@@ -189,5 +194,9 @@ interface Route {
   readonly method: string | string[];
   readonly url: string;
   readonly config?: { readonly permission?: string };
-  readonly schema?: { readonly response?: object };
+  readonly schema?: {
+    readonly querystring?: JsonSchema;
+    readonly body?: JsonSchema;
+    readonly response?: object;
+  };
 }

@@ -32,6 +32,7 @@ import { createHostCheck } from './served-hosts.ts';
 import { traceRequests } from './trace-requests.ts';
 import {
   createFieldErrorFinder,
+  restrictFormats,
   restrictKeywords,
   shareValidators,
   validation,
@@ -142,6 +143,7 @@ export function createServer(options: {
       customOptions: validation,
       onCreate: (ajv) => {
         restrictKeywords(ajv);
+        restrictFormats(ajv);
         shareValidators(ajv);
       },
     },

@@ -30,6 +30,11 @@ export function restrictKeywords(ajv: Ajv): void {
   ajv.addKeyword({ keyword: 'x-reason', schemaType: 'string' });
 }
 
+/** Restricts the format `uuid` to a form that Postgres reads. That of ajv-formats also accepts `urn:uuid:...`. */
+export function restrictFormats(ajv: Ajv): void {
+  ajv.addFormat('uuid', /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i);
+}
+
 const validators = new Map<string, ValidateFunction>();
 
 /**
@@ -94,6 +99,7 @@ function createValidators(): { every: Ajv; first: Ajv } {
     const ajv = new Ajv({ ...validation, allErrors, verbose: true });
     addFormats.default(ajv);
     restrictKeywords(ajv);
+    restrictFormats(ajv);
     return ajv;
   }) as [Ajv, Ajv];
   return { every, first };
