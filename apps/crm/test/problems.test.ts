@@ -259,7 +259,10 @@ describe('every route', async () => {
   const { visitor } = await signInAs(service, workspace, 'owner');
   const sendTo = (method: string, path: string, query: string, body?: unknown) => {
     const target = fillPath(path) + query;
-    const headers = { Accept: 'application/problem+json' };
+    const headers = {
+      Accept: 'application/problem+json',
+      ...(typeof body === 'string' && { 'Content-Type': 'text/csv' }),
+    };
     return target.startsWith('/api/v1/')
       ? service.send({ method, path: target, headers: { ...owner.headers, ...headers }, body })
       : visitor.send(method, target.slice('/api'.length), body, headers);
@@ -284,6 +287,21 @@ describe('every route', async () => {
       expectNoUuid(await sendTo(method, path, '', body), { pointer: `#/${name}` });
     },
   );
+
+  const parameters = routes.flatMap(({ method, path, query: { properties = {}, required = [] } }) =>
+    Object.keys(properties).map((name) => {
+      const others = required.filter((each) => each !== name);
+      const rest = others.map((each) => `&${each}=${String(properties[each]?.examples?.[0])}`).join('');
+      return { method, path, name, query: `?${name}=%00${rest}` };
+    }),
+  );
+  test.for(parameters)('$method $path rejects a NUL in ?$name', async ({ method, path, name, query }) => {
+    const answer = await sendTo(method, path, query, method === 'GET' ? undefined : 'name,phone\nAda,1');
+    // Some routes look up the id of the path or the workspace first.
+    if (answer.status === 404 && (path.includes('{') || name === 'workspaceId')) return;
+    expect([answer.status, answer.text]).toEqual([400, answer.text]);
+    expect(answer.json<object>()).toMatchObject({ errors: [{ parameter: name }] });
+  });
 });
 
 /** Returns the names of the properties of a schema that are UUIDs, with slashes before those of nested objects. */

@@ -8,6 +8,19 @@ export const id = (description: string) =>
 export const dateTime = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-01-31T09:30:00.000Z'] });
 
+/** Returns the schema of a query parameter that is compared with stored text. Unlike a body, a query can contain a NUL. */
+export const term = (description: string, example: string) =>
+  Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      pattern: '^[^\\u0000]*$',
+      'x-reason': 'contains characters that cannot be stored',
+      description,
+      examples: [example],
+    }),
+  );
+
 /** Returns the schema of a display text: 1 to 255 characters, not all blank, without control characters. */
 export const label = (description: string, example: string) =>
   Type.String({

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { ApiAddresses } from '../account/account.schema.ts';
-import { dateTime, id, label } from '../fields.ts';
+import { dateTime, id, label, term } from '../fields.ts';
 import { pageParameters } from '../paging.ts';
 import { Payout } from '../payout/payout.schema.ts';
 
@@ -217,14 +217,7 @@ export const LandingPageQuery = Type.Object(
         examples: ['false'],
       }),
     ),
-    campaignCode: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 255,
-        description: 'Only landing pages that are mapped to the campaign with this code.',
-        examples: ['DEMO'],
-      }),
-    ),
+    campaignCode: term('Only landing pages that are mapped to the campaign with this code.', 'DEMO'),
     pending: Type.Optional(
       Type.Enum(['true'], {
         description:

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { dateTime, id } from '../fields.ts';
+import { dateTime, id, term } from '../fields.ts';
 import { pageParameters } from '../paging.ts';
 import { LeadPayout, Payout } from '../payout/payout.schema.ts';
 import { type LeadFieldName, leadFieldNames, leadFields, newLeadFieldNames } from './lead-fields.ts';
@@ -308,17 +308,6 @@ const time = (description: string) =>
       'x-reason': 'must be a date such as 2026-01-31, or a time such as 2026-01-31T09:30:00Z',
       description: `${description} A date without a time means 00:00 UTC of that day.`,
       examples: ['2026-01-31T09:30:00Z'],
-    }),
-  );
-const term = (description: string, example: string) =>
-  Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 255,
-      pattern: '^[^\\u0000]*$',
-      'x-reason': 'contains characters that cannot be stored',
-      description,
-      examples: [example],
     }),
   );
 

@@ -35,6 +35,8 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
             campaignCode: Type.Optional(
               Type.String({
                 minLength: 1,
+                pattern: '^[^\\u0000]*$',
+                'x-reason': 'contains characters that cannot be stored',
                 description: 'Code of the campaign for lines without a campaign code.',
                 examples: ['DEMO'],
               }),
