@@ -79,7 +79,7 @@ describe('status aliases', () => {
     expect(await list(owner)).toHaveLength(3);
   });
 
-  test('that occur twice, name another status or have no visible character are 400, and change nothing; valid ones replace all', async () => {
+  test('that occur twice, name another status, are too long or have no visible character are 400, and change nothing; valid ones replace all', async () => {
     const before = await list(owner);
     const refusals = [
       [
@@ -93,6 +93,8 @@ describe('status aliases', () => {
       [[{ alias: 'paid', status: 'Trashed' }], '#/aliases/0/alias', 'is the name of the status Paid'],
       [[{ alias: ' ', status: 'Paid' }], '#/aliases/0/alias', 'must contain a character other than a space'],
       [[{ alias: 'a\n', status: 'Paid' }], '#/aliases/0/alias', 'no control characters'],
+      // Each character is stored as 18 others (NFKC).
+      [[{ alias: '\ufdfa'.repeat(15), status: 'Paid' }], '#/aliases/0/alias', 'at most 256 characters'],
       [[{ alias: 'a', status: 'Gone' }], '#/aliases/0/status', 'must be'],
       [
         Array.from({ length: 201 }, (_, i) => ({ alias: `a${i}`, status: 'Paid' })),

@@ -29,6 +29,9 @@ export interface StatusNames {
 const statuses = new Set<string>(leadStatuses);
 const isStatus = (name: string): name is LeadStatus => statuses.has(name);
 
+/** The maximum length of a stored alias, in characters. Some characters become several when they are folded. */
+const maxFoldedLength = 256;
+
 /** Returns an alias without differences of case, of compatible characters and of spaces. */
 function foldAlias(alias: string): string {
   return alias.normalize('NFKC').toLowerCase().trim().replaceAll(/\s+/g, ' ');
@@ -85,8 +88,8 @@ export async function listStatusAliases(
  * Replaces the status aliases of the principal's workspace.
  *
  * @returns the stored aliases, in lower case and sorted.
- * @throws LeadsError `forbidden` for a publisher; `invalid_input` for an alias that occurs twice or is the name of
- *   another status.
+ * @throws LeadsError `forbidden` for a publisher; `invalid_input` for an alias that occurs twice, is the name of another
+ *   status or is too long.
  */
 export async function replaceStatusAliases(
   store: StatusAliasStore,
@@ -105,6 +108,10 @@ export async function replaceStatusAliases(
     }
     if (seen.has(alias)) faults.push({ at: 'body', path, reason: 'occurs twice' });
     seen.add(alias);
+    if (Array.from(alias).length > maxFoldedLength) {
+      const reason = `must have at most ${maxFoldedLength} characters after Unicode normalization (NFKC)`;
+      faults.push({ at: 'body', path, reason });
+    }
     return { ...each, alias };
   });
   if (faults.length > 0) throw new LeadsError('invalid_input', { fields: faults });
