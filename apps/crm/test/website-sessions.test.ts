@@ -240,10 +240,23 @@ describe('credentials', () => {
     expect(listed.slice(0, 2)).toEqual([expect.objectContaining(limits), expect.objectContaining(limits)]);
   });
 
-  test('have an API key that expires at the end of the year 9999 if it is requested to expire later', async () => {
+  test('have an API key that expires at the end of the year 9999 if it is requested to expire later, or replaces such a key', async () => {
     const { visitor } = await signInAs(service, await fixture.createWorkspace(), 'owner');
     const { record } = await createKey(visitor, { name: 'x', expiresAt: '9999-12-31T23:59:59-01:00' });
-    expect(record).toMatchObject({ state: 'active', expiresAt: '9999-12-31T23:59:59.999Z' });
+    const last = { state: 'active', expiresAt: '9999-12-31T23:59:59.999Z' };
+    expect(record).toMatchObject(last);
+
+    await fixture.sql(`UPDATE api_key SET created_at = created_at - interval '1 day' WHERE id = $1`, [
+      record.id,
+    ]);
+    const answer = await visitor.send('POST', `/console/api-keys/${record.id}/rotate`);
+    const { record: rotated } = answer.json<{ record: KeyRecord }>();
+    expect(rotated).toMatchObject(last);
+    expect((await visitor.get('/api-keys')).json<KeyRecord[]>()[0]).toMatchObject({
+      ...last,
+      id: rotated.id,
+    });
+    expect((await visitor.send('DELETE', `/console/api-keys/${rotated.id}`)).status).toBe(200);
   });
 
   test.for([

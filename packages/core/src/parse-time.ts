@@ -17,5 +17,10 @@ export function parseTime(text: string, place: Pick<FieldError, 'at' | 'path'>):
     const reason = 'must be a valid time such as 2026-01-31T09:30:00+01:00, without a leap second';
     throw new LeadsError('invalid_input', { fields: [{ ...place, reason }] });
   }
+  return boundTime(timeMs);
+}
+
+/** Returns a time, or the first or the last time of the years 1970 to 9999. @param timeMs in milliseconds since the epoch. */
+export function boundTime(timeMs: number): Date {
   return new Date(Math.min(Math.max(bounds.first, timeMs), bounds.last));
 }

@@ -1,4 +1,5 @@
 import { LeadsError } from '../errors.ts';
+import { boundTime } from '../parse-time.ts';
 import { newId } from '../uuid.ts';
 import { type AccessTokenCodec, tokenLifetime } from './access-token.ts';
 import { generateApiKey } from './api-key.ts';
@@ -6,7 +7,8 @@ import type { AccessToken, ApiKey, CredentialStore, MemberRef } from './credenti
 import type { ApiKeyScope } from './principal.ts';
 
 /**
- * Creates an API key for a member. The key itself is only returned, and never stored.
+ * Creates an API key for a member. The key itself is only returned, and never stored. It expires by the end of the year 9999
+ * if `expiresAt` is later.
  *
  * @throws LeadsError `bad_request` if `expiresAt` is not in the future.
  */
@@ -41,7 +43,8 @@ export async function issueApiKey(
     allowedNetworks: options.allowedNetworks ?? [],
     replacesId: options.replacesId,
     createdAt,
-    expiresAt: options.expiresAt,
+    // The lifetime of a key that it replaces can end later.
+    expiresAt: options.expiresAt && boundTime(options.expiresAt.getTime()),
   };
   await credentials.createApiKey({ ...record, hash });
   return { apiKey, record };

@@ -1,6 +1,8 @@
+import { Compile } from 'typebox/compile';
 import { expect, test } from 'vitest';
 import { addTenant } from '../../test/database.ts';
 import { openTestDatabase } from '../../test/open-test-database.ts';
+import { IntakeSnapshot } from '../snapshot/intake-snapshot.ts';
 import { SnapshotCache } from '../snapshot/snapshot-cache.ts';
 import { newId } from '../uuid.ts';
 import { createSnapshotSource } from './snapshot-source.prisma.ts';
@@ -38,4 +40,19 @@ test('a workspace that exceeds the bounds of a snapshot leaves out no row of ano
   expect(await route(large.workspaceId, 'other page')).toBeUndefined();
   expect(await route(large.workspaceId, undefined, newId())).toBeUndefined();
   expect(await route(large.workspaceId)).toBe(large.campaignId);
+});
+
+test('an API key that expires after the year 9999 is in the snapshot, which matches its schema', async () => {
+  const { workspaceId, userId } = await addTenant(testDatabase, 'lasting');
+  const ids = await testDatabase.query<{ id: string }>(
+    `INSERT INTO api_key (id, workspace_id, user_id, name, prefix, hash, expires_at)
+     SELECT gen_random_uuid(), '${workspaceId}', '${userId}', 'key', 'lk_1234567' || n, sha256(n::text::bytea),
+       timestamptz '9999-12-31 23:59:59.999Z' + n * interval '1 ms'
+     FROM generate_series(0, 1) AS n
+     RETURNING id`,
+  );
+  const snapshot = await createSnapshotSource(database).readSnapshot();
+  expect(Compile(IntakeSnapshot).Check(snapshot)).toBe(true);
+  const expiries = new Map(snapshot.keys.map(({ id, expiresAt }) => [id, expiresAt]));
+  expect(ids.map(({ id }) => expiries.get(id))).toEqual(['9999-12-31T23:59:59.999Z', undefined]);
 });

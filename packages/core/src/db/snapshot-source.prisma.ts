@@ -36,7 +36,9 @@ export function createSnapshotSource({ select }: Database): SnapshotSource {
           CASE scopes WHEN '{}' THEN to_jsonb(scope) ELSE to_jsonb(scopes) END AS scope,
           default_campaign_id AS "defaultCampaignId", allowed_origins AS "allowedOrigins",
           allowed_networks AS "allowedNetworks",
-          to_char(expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS "expiresAt"
+          -- The schema of the snapshot has no later time. One such key would make the whole snapshot invalid.
+          CASE WHEN expires_at <= '9999-12-31 23:59:59.999Z'
+            THEN to_char(expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') END AS "expiresAt"
         FROM api_key JOIN member USING (workspace_id, user_id)
         WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
         ORDER BY COALESCE(last_used_at, api_key.created_at) DESC
