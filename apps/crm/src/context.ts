@@ -323,7 +323,7 @@ export async function createContext(
     new LeadJobRunner(
       { jobs: leadJobs, leads: currentLeads, workspaces },
       {
-        onError: warnOnError(log, 'A job for many leads failed; retrying'),
+        onError: (err, jobId) => log.warn({ err, jobId }, 'A job for many leads failed; retrying'),
       },
     ),
   );

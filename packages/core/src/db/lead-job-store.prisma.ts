@@ -172,6 +172,16 @@ export function createLeadJobStore({ select, transaction }: Database): LeadJobSt
       );
     },
 
+    async delay(job, delayMs) {
+      await select(
+        Prisma.sql`
+          UPDATE lead_job SET
+            lease_id = NULL, next_step_at = now() + ${delayMs}::float8 * interval '1 millisecond'
+          WHERE ${leased(job)}`,
+        { workspaceId: job.workspaceId },
+      );
+    },
+
     async deleteExpired() {
       await select(
         Prisma.sql`DELETE FROM lead_job WHERE finished_at < now() - ${keptDays} * interval '1 day' RETURNING id`,

@@ -202,6 +202,36 @@ test('a job fails if its user may not change statuses any more', async () => {
   expect(await testDatabase.query('SELECT FROM lead_change WHERE lead_id = $1', [lead.id])).toEqual([]);
 });
 
+test('a job that fails waits for longer after each failure, and the jobs of other workspaces do not wait', async () => {
+  const [failing, calm] = [
+    await addTenant(testDatabase, 'failing'),
+    await addTenant(testDatabase, 'unaffected'),
+  ];
+  // No request can have this filter.
+  const filters = { user: 'urn:uuid:019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f' };
+  const { id } = await jobs.start(jobOf(failing, { filters }));
+  const other = await jobs.start(jobOf(calm));
+  const delays: number[] = [];
+  const impatient: LeadJobStore = {
+    ...jobs,
+    async delay(job, delayMs) {
+      delays.push(delayMs);
+      await jobs.delay(job, delays.length < 3 ? 0 : 900_000);
+    },
+  };
+  const failed: unknown[] = [];
+  {
+    const onError = (_error: unknown, jobId?: string) => failed.push(jobId);
+    await using _runner = new LeadJobRunner({ jobs: impatient, leads, workspaces }, { onError });
+    await expect.poll(() => stateOf(calm, other.id)).toBe('done');
+    await expect.poll(() => delays).toEqual([5_000, 10_000, 20_000]);
+  }
+  expect(failed).toEqual([id, id, id]);
+  expect(await stateOf(failing, id)).toBe('running');
+  expect(await jobs.claim(60_000)).toBeUndefined();
+  await jobs.cancel(failing.workspaceId, id);
+});
+
 /** The claim of the release before, which knows no undo. */
 const earlierClaim = `
   SELECT id FROM lead_job AS job WHERE state = 'running' AND next_step_at <= now() AND NOT EXISTS (

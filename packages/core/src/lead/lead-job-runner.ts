@@ -1,6 +1,7 @@
 import { BackgroundLoop } from '../background/background-loop.ts';
 import type { Principal } from '../credential/principal.ts';
 import { may } from '../credential/roles.ts';
+import { isOutage } from '../errors.ts';
 import { assignLeads } from './assign-leads.ts';
 import type { ChangeResult } from './change-each.ts';
 import { changeStatuses } from './change-status.ts';
@@ -19,6 +20,8 @@ const idleMs = 2_000;
 const maxPauseMs = 500;
 const expiryIntervalMs = 3_600_000;
 const retryMs = { min: 500, max: 30_000 };
+/** The delays of a job after failures of its batch. They double from `min` to `max`. */
+const delayMs = { min: 5_000, max: 900_000 };
 /** A batch takes some seconds at most, also while the database is slow. */
 const leaseMs = 60_000;
 
@@ -35,23 +38,34 @@ export class LeadJobRunner implements AsyncDisposable {
   readonly #leads: LeadStore;
   readonly #workspaces: Pick<WorkspaceStore, 'hasManager'>;
   readonly #leaseMs: number;
+  readonly #onError: (error: unknown, jobId?: string) => void;
   readonly #loop: BackgroundLoop;
+  /** The failures of jobs since their last batch that succeeded. */
+  readonly #failures = new Map<string, number>();
   #nextExpiryMs = 0;
 
-  /** @param options.leaseMs how long no other instance claims the job of an instance that died. */
+  /**
+   * @param options.onError called for each failure of a job with its id, and once when the database becomes unavailable.
+   * @param options.leaseMs how long no other instance claims the job of an instance that died.
+   */
   constructor(
     {
       jobs,
       leads,
       workspaces,
     }: { jobs: LeadJobStore; leads: LeadStore; workspaces: Pick<WorkspaceStore, 'hasManager'> },
-    options: { onError: (error: unknown) => void; leaseMs?: number },
+    options: { onError: (error: unknown, jobId?: string) => void; leaseMs?: number },
   ) {
     this.#jobs = jobs;
     this.#leads = leads;
     this.#workspaces = workspaces;
     this.#leaseMs = options.leaseMs ?? leaseMs;
-    this.#loop = new BackgroundLoop({ step: () => this.#step(), onError: options.onError, retryMs });
+    this.#onError = options.onError;
+    this.#loop = new BackgroundLoop({
+      step: () => this.#step(),
+      onError: (error) => options.onError(error),
+      retryMs,
+    });
   }
 
   /** Starts a new job without a pause. */
@@ -67,8 +81,23 @@ export class LeadJobRunner implements AsyncDisposable {
     }
     const job = await this.#jobs.claim(this.#leaseMs);
     if (job === undefined) return idleMs;
-    await this.#runBatch(job);
+    try {
+      await this.#runBatch(job);
+      this.#failures.delete(job.id);
+    } catch (error) {
+      // Without the database, no delay can be stored. The batch may still be in progress there, so the lease is kept.
+      if (isOutage(error)) throw error;
+      this.#onError(error, job.id);
+      await this.#delay(job);
+    }
     return Math.min(maxPauseMs, performance.now() - startedMs);
+  }
+
+  /** Delays only the job that failed. A pause of the loop would delay the jobs of all workspaces. */
+  async #delay(job: ClaimedJob): Promise<void> {
+    const failures = this.#failures.get(job.id) ?? 0;
+    this.#failures.set(job.id, failures + 1);
+    await this.#jobs.delay(job, Math.min(delayMs.min * 2 ** failures, delayMs.max));
   }
 
   async #runBatch(job: ClaimedJob): Promise<void> {

@@ -83,6 +83,8 @@ export interface LeadJobStore {
   ): Promise<boolean>;
   /** Adds the results of the planned leads, and lets other instances claim the job. */
   record(job: ClaimedJob, progress: JobProgress): Promise<void>;
+  /** Ends the lease. No instance claims the job before the delay has passed. */
+  delay(job: ClaimedJob, delayMs: number): Promise<void>;
   finish(job: ClaimedJob, state: 'done' | 'failed', total: number | undefined): Promise<void>;
   /** Deletes the jobs of all workspaces that ended more than 30 days ago. */
   deleteExpired(): Promise<void>;
