@@ -389,6 +389,59 @@ describe('duplicate detection', () => {
     expect(await stored()).toEqual(before);
   });
 
+  describe('with an Idempotency-Key', () => {
+    const hash = Buffer.alloc(32, 1);
+    const other = { phone: '+1 202 555 0143', phoneE164: '+12025550143' };
+    const outcomesOf = async (leads: readonly LeadToInsert[]) =>
+      (await store.insert(leads)).map((outcome) =>
+        outcome.result === 'added' ? [outcome.lead.status, outcome.lead.duplicateOf] : outcome.result,
+      );
+    const original = ['OnHold', undefined];
+
+    test('trashes no lead as a duplicate of a lead of the batch that is stored outside of the window', async () => {
+      const [a, b] = [
+        watched({ ...later(0), contentHash: hash }),
+        watched({ ...later(0), contentHash: hash }),
+      ];
+      await store.insert([a]);
+      await store.insert([{ ...b, ...other }]);
+      // Both requests are repeated, the second one with other content.
+      const repeats = [
+        { ...a, ...later(7200) },
+        { ...b, ...later(7200), contentHash: Buffer.alloc(32, 2) },
+      ];
+      const [first, second] = [watched(later(7200)), watched({ ...later(7200), contentHash: hash })];
+      expect(await outcomesOf([...repeats, first, second])).toEqual([
+        'repeated',
+        'key_reused',
+        original,
+        ['Trashed', first.id],
+      ]);
+      const statuses = new Map((await stored()).map(({ id, status }) => [id, status]));
+      expect([a, b, first, second].map(({ id }) => statuses.get(id))).toEqual([
+        'OnHold',
+        'OnHold',
+        'OnHold',
+        'Trashed',
+      ]);
+    });
+
+    test('trashes no lead as a duplicate of a lead of the batch that repeats the key of an earlier one with another number', async () => {
+      const a = watched({ contentHash: hash });
+      const reused = { ...a, ...other, contentHash: Buffer.alloc(32, 2) };
+      expect(await outcomesOf([a, reused, watched(other)])).toEqual([original, 'key_reused', original]);
+    });
+
+    test('trashes the duplicates of a lead of the batch that is new, or stored within the window', async () => {
+      const leads = [watched({ contentHash: hash }), watched({ contentHash: hash }), watched()];
+      const [a] = leads;
+      const duplicate = ['Trashed', a?.id];
+      expect(await outcomesOf(leads)).toEqual([original, duplicate, duplicate]);
+      const more = [...leads, watched(), watched({ contentHash: hash })];
+      expect(await outcomesOf(more)).toEqual(['repeated', 'repeated', 'repeated', duplicate, duplicate]);
+    });
+  });
+
   test('keeps one lead for each number, without deadlocks, in concurrent batches of opposite orders', async () => {
     const numbers = Array.from({ length: 40 }, (_, i) => `+4420794600${10 + i}`);
     const batch = () => numbers.map((number) => watched({ phone: number, phoneE164: number }));

@@ -1,6 +1,6 @@
 import type { StoredLead } from '../lead/lead.ts';
 import type { InsertOutcome, LeadStore, LeadToInsert } from '../lead/lead-store.ts';
-import type { Database } from './client.ts';
+import type { Database, Transaction } from './client.ts';
 import { markDuplicates } from './duplicates.ts';
 import { Prisma } from './generated/client.ts';
 import { arrays, arrayValues, leadColumns, names, parameters, stored, valuesOf } from './lead-columns.ts';
@@ -13,12 +13,7 @@ export function createLeadInsert({ select, transaction }: Database): LeadStore['
     const earlier = await findEarlierLeads(select, given);
     const leads = earlier.size === 0 ? given : given.filter((lead) => !earlier.has(lead));
     const added = leads.some(isWatched)
-      ? await transaction(async (tx) =>
-          insertNew(
-            ({ text, values }) => tx.$queryRawUnsafe(text, ...values),
-            await markDuplicates(tx, leads),
-          ),
-        )
+      ? await transaction((tx) => insertMarked(tx, leads))
       : await insertNew((statement) => select(statement, { name: statement.name }), leads);
     // The usual case: no lead is repeated.
     if (added.length === given.length && added.every(({ id }, at) => id === given[at]?.id)) {
@@ -52,6 +47,34 @@ function isWatched(lead: LeadToInsert): boolean {
   return lead.duplicateWindowSeconds !== undefined && lead.phoneE164 !== undefined;
 }
 
+/**
+ * Marks the duplicates among leads, inserts the leads and returns those that were added. A lead with an Idempotency-Key
+ * may be stored already, which only its insert shows. If it was taken for the original of another lead, the insert is
+ * rolled back, and the other leads are marked and inserted without it.
+ */
+async function insertMarked(tx: Transaction, given: readonly LeadToInsert[]): Promise<readonly StoredLead[]> {
+  const run = ({ text, values }: InsertStatement) => tx.$queryRawUnsafe<{ id: string }[]>(text, ...values);
+  let leads = firstOfEachId(given);
+  for (;;) {
+    const marked = await markDuplicates(tx, leads);
+    const originals = new Set(marked.map(({ duplicateOf }) => duplicateOf));
+    const unsure = marked.filter(({ id, contentHash }) => contentHash !== undefined && originals.has(id));
+    if (unsure.length === 0) return insertNew(run, marked);
+    await tx.$executeRaw`SAVEPOINT before_insert`;
+    const added = await insertNew(run, marked);
+    const ids = new Set(added.map(({ id }) => id));
+    if (unsure.every(({ id }) => ids.has(id))) return added;
+    await tx.$executeRaw`ROLLBACK TO SAVEPOINT before_insert`;
+    leads = leads.filter(({ id }) => ids.has(id));
+  }
+}
+
+/** Returns the leads without those whose id an earlier one has. */
+function firstOfEachId(leads: readonly LeadToInsert[]): readonly LeadToInsert[] {
+  const ids = new Set<string>();
+  return leads.filter(({ id }) => ids.size < ids.add(id).size);
+}
+
 /** Inserts leads and returns those that were added. Leads whose id already exists are skipped. */
 async function insertNew(
   run: (statement: InsertStatement) => Promise<{ id: string }[]>,
@@ -59,11 +82,7 @@ async function insertNew(
 ): Promise<readonly StoredLead[]> {
   if (given.length === 0) return [];
   // Sorted by id, since two calls with the same leads could deadlock otherwise. If an id occurs twice, the first lead wins.
-  const leads = isAscending(given)
-    ? given
-    : [...new Map(given.toReversed().map((lead) => [lead.id, lead])).values()].toSorted((a, b) =>
-        a.id < b.id ? -1 : 1,
-      );
+  const leads = isAscending(given) ? given : firstOfEachId(given).toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const skipped = await run(toStatement(leads));
   if (skipped.length === 0) return leads;
   const ids = new Set(skipped.map(({ id }) => id));

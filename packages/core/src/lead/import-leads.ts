@@ -131,7 +131,6 @@ function createBatchStore(
     // Campaigns are cached for one batch only, because an upload may take hours and campaigns change meanwhile.
     const campaignsByCode = new Map<string, Campaign | undefined>();
     // Lines that are stored already are removed first. They count as repeated even if their campaign is no longer active.
-    // The store would take such a line for the original of a later line with the same phone number.
     for (const fresh of await countRepeated(candidates.map(toLeadOfLine), reject)) {
       const { line, campaignCode, lead } = fresh;
       if (!campaignsByCode.has(campaignCode)) {

@@ -189,7 +189,7 @@ export interface LeadStore {
   /**
    * Stores leads, all or none. A lead whose id is stored already stays unchanged, so that a request without a response
    * can be repeated. The content hash of the given lead, if it has one, must be equal to that of the stored lead. In a
-   * campaign with a duplicate window, duplicates are detected among the given and the stored leads, also across instances
+   * campaign with a duplicate window, duplicates are detected among the added and the stored leads, also across instances
    * that store concurrently.
    *
    * @returns the outcome of each lead, in the order of the leads.
