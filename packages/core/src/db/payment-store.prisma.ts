@@ -101,8 +101,11 @@ export function createPaymentStore({ select, transaction }: Database): PaymentSt
             WITH added AS (
               INSERT INTO payment_lead (payment_id, lead_id, workspace_id, amount)
               SELECT ${id}::uuid, lead.id, ${workspaceId}::uuid, lead.payout_amount FROM lead
-              WHERE ${payable} LIMIT ${maxLeads + 1}
-              ON CONFLICT (lead_id) WHERE state = ANY (ARRAY['planned'::text, 'paid'::text]) DO NOTHING
+              WHERE ${payable} AND NOT EXISTS (
+                SELECT FROM payment_lead AS other
+                WHERE other.lead_id = lead.id AND other.state = ANY (ARRAY['planned'::text, 'paid'::text])
+              )
+              LIMIT ${maxLeads + 1}
               RETURNING 1
             ) SELECT count(*)::int AS leads FROM added`;
           const total = added?.leads ?? 0;

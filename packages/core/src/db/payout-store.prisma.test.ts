@@ -410,4 +410,16 @@ describe('a payment', () => {
     expect(await create({}, 2)).toMatchObject({ number: 3, total: 2 });
     await finish();
   });
+
+  test('has all leads that no payment in progress has, also if that one has more leads than its limit', async () => {
+    await setCampaignPayout('1');
+    await addLeads(5);
+    await create();
+    await addLeads(3);
+    const second = await create({}, 3);
+    expect(second).toMatchObject({ total: 3 });
+    await expect(create({}, 3)).rejects.toMatchObject({ code: 'conflict' });
+    await finish();
+    expect(await read(second.id)).toMatchObject({ state: 'paid', leads: 3 });
+  });
 });
