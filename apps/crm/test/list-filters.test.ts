@@ -861,6 +861,27 @@ describe('a saved view', () => {
     expect((await send(user, 'POST', '', { name: 'Other', sort: null })).status).toBe(400);
   });
 
+  test('keeps the changes of two managers that change other fields at once', async () => {
+    const team = await fixture.createWorkspace();
+    const manager = await team.addMember('manager');
+    const { id } = await save(team.owner, { name: 'Queue', shared: true });
+    const release = await fixture.holdTable('saved_view');
+    try {
+      const changes = Promise.all([
+        send(team.owner, 'PATCH', `/${id}`, { name: 'Open' }),
+        send(manager, 'PATCH', `/${id}`, { filters: { source: 'crm' } }),
+      ]);
+      const writesOrLocks = ['%UPDATE saved_view%', '%FROM workspace%FOR NO KEY UPDATE%'];
+      await expect.poll(() => fixture.countBlocked(...writesOrLocks)).toBe(2);
+      await release();
+      expect((await changes).map(({ status }) => status)).toEqual([200, 200]);
+    } finally {
+      await release();
+    }
+    const [view] = (await send(manager, 'GET', '')).json<View[]>();
+    expect(view).toMatchObject({ name: 'Open', filters: { source: 'crm' } });
+  });
+
   test('is rejected with 400 and the name of the field if the list would reject it', async () => {
     for (const [body, pointer] of [
       [{ name: '' }, '#/name'],

@@ -733,3 +733,35 @@ test('the audit log names who created, changed, recovered and deleted a postback
   ]);
   expect(JSON.stringify(entries)).not.toContain('hidden');
 });
+
+test('a postback keeps the changes of two managers that change other fields at once, and is valid with both', async () => {
+  const manager = await workspace.addMember('manager');
+  const change = async (fieldsOf: readonly [object, object], id: string) => {
+    const release = await fixture.holdTable('delivery_endpoint');
+    try {
+      const [ofOwner, ofManager] = fieldsOf;
+      const changes = Promise.all([
+        sendAs(owner, 'PATCH', `/${id}`, ofOwner),
+        sendAs(manager, 'PATCH', `/${id}`, ofManager),
+      ]);
+      const writesOrLocks = [
+        '%UPDATE delivery_endpoint%answer_contains%',
+        '%FROM workspace%FOR NO KEY UPDATE%',
+      ];
+      await expect.poll(() => fixture.countBlocked(...writesOrLocks)).toBe(2);
+      await release();
+      return (await changes).map(({ status }) => status);
+    } finally {
+      await release();
+    }
+  };
+  const { id } = await createPostback({ campaignCode: 'DEMO' });
+  const url = `${receiver.url}/changed`;
+  expect(await change([{ url }, { statuses: ['Paid'] }], id)).toEqual([200, 200]);
+  const changed = (await sendAs(owner, 'GET', `/${id}`)).json();
+  expect(changed).toMatchObject({ postback: { url, statuses: ['Paid'], campaignCode: 'DEMO' } });
+
+  await sendAs(owner, 'PATCH', `/${id}`, { method: 'POST' });
+  const answers = await change([{ method: 'GET' }, { body: 'x', bodyFormat: 'form' }], id);
+  expect(answers.toSorted()).toEqual([200, 400]);
+});

@@ -80,24 +80,33 @@ export function createPostbackStore(database: Database): PostbackStore {
 
     find,
 
-    async update(scope, id, changes) {
+    async update(scope, id, decide) {
       if (!uuidPattern.test(id)) return undefined;
-      const { url, method, bodyFormat = null, body = null, description = null, statuses } = changes;
-      const { answerContains = null, campaignId, includesImports, sendsWithoutS1, enabled } = changes;
-      const assignments = [
-        Prisma.sql`
-          url = ${url}, method = ${method}, body_format = ${bodyFormat}, body = ${body},
-          description = ${description}, statuses = ${[...statuses]}::lead_status[], answer_contains = ${answerContains},
-          campaign_ids = ${campaignId === undefined ? [] : [campaignId]}::uuid[], includes_imports = ${includesImports},
-          sends_without_s1 = ${sendsWithoutS1}, updated_at = now()`,
-        ...enabling(enabled),
-      ];
+      const where = Prisma.sql`${isVisiblePostback(scope)} AND id = ${id}::uuid`;
       return transaction(
         async (tx) => {
+          await lockWorkspace(tx, scope.workspaceId);
+          const [found] = await tx.$queryRaw<object[]>`
+            SELECT ${postbackColumns} FROM delivery_endpoint WHERE ${where}`;
+          if (found === undefined) return undefined;
+          const changed = decide(toPostback(found));
+          const { url, method, bodyFormat = null, body = null, description = null, statuses } = changed;
+          const { answerContains = null, campaignId, includesImports, sendsWithoutS1, enabled } = changed;
+          const assignments = [
+            Prisma.sql`
+              url = ${url}, method = ${method}, body_format = ${bodyFormat}, body = ${body},
+              description = ${description}, statuses = ${[...statuses]}::lead_status[],
+              answer_contains = ${answerContains}, includes_imports = ${includesImports},
+              sends_without_s1 = ${sendsWithoutS1}, updated_at = now()`,
+            ...(campaignId === undefined
+              ? []
+              : [Prisma.sql`campaign_ids = ${campaignId === null ? [] : [campaignId]}::uuid[]`]),
+            ...enabling(enabled),
+          ];
           if (enabled === true) await skipWaiting(tx, scope.workspaceId, id);
           const [row] = await tx.$queryRaw<object[]>`
-            UPDATE delivery_endpoint SET ${Prisma.join(assignments, ', ')}
-            WHERE ${isVisiblePostback(scope)} AND id = ${id}::uuid RETURNING ${postbackColumns}`;
+            UPDATE delivery_endpoint SET ${Prisma.join(assignments, ', ')} WHERE ${where}
+            RETURNING ${postbackColumns}`;
           return row && toPostback(row);
         },
         { workspaceId: scope.workspaceId },

@@ -27,15 +27,6 @@ function toView(row: object): SavedView {
 
 /** Creates the store of saved views in Postgres. */
 export function createSavedViewStore({ select, transaction }: Database): SavedViewStore {
-  const read = async (scope: ViewScope, where = Prisma.sql`true`) => {
-    const rows = await select<object>(
-      Prisma.sql`
-        SELECT ${columns} FROM saved_view WHERE ${visible(scope)} AND ${where}
-        ORDER BY user_id NULLS FIRST, name, id`,
-      { workspaceId: scope.workspaceId },
-    );
-    return rows.map(toView);
-  };
   const ownerOf = (shared: boolean, { userId }: ViewScope) => (shared ? null : userId);
   const kindOf = (shared: boolean) => (shared ? 'sharedViews' : 'userViews');
   const json = (value: unknown) => (value === undefined ? null : JSON.stringify(value));
@@ -59,20 +50,26 @@ export function createSavedViewStore({ select, transaction }: Database): SavedVi
         { workspaceId: scope.workspaceId },
       ),
 
-    list: (scope) => read(scope),
-
-    async find(scope, id) {
-      if (!uuidPattern.test(id)) return undefined;
-      const [view] = await read(scope, Prisma.sql`id = ${id}::uuid`);
-      return view;
+    async list(scope) {
+      const rows = await select<object>(
+        Prisma.sql`
+          SELECT ${columns} FROM saved_view WHERE ${visible(scope)} ORDER BY user_id NULLS FIRST, name, id`,
+        { workspaceId: scope.workspaceId },
+      );
+      return rows.map(toView);
     },
 
-    replace: (scope, { id, name, shared, filters, sort = null, columns: shown = null, widths }) =>
-      transaction(
+    async update(scope, id, decide) {
+      if (!uuidPattern.test(id)) return undefined;
+      return transaction(
         async (tx) => {
           const { workspaceId } = scope;
-          const userId = ownerOf(shared, scope);
           await lockWorkspace(tx, workspaceId);
+          const [found] = await tx.$queryRaw<object[]>`
+            SELECT ${columns} FROM saved_view WHERE ${visible(scope)} AND id = ${id}::uuid`;
+          if (found === undefined) return undefined;
+          const { name, shared, filters, sort = null, columns: shown = null, widths } = decide(toView(found));
+          const userId = ownerOf(shared, scope);
           requireRoom(
             kindOf(shared),
             await tx.savedView.count({ where: { workspaceId, userId, NOT: { id } } }),
@@ -85,7 +82,8 @@ export function createSavedViewStore({ select, transaction }: Database): SavedVi
           return row && toView(row);
         },
         { workspaceId: scope.workspaceId },
-      ),
+      );
+    },
 
     async remove(scope, id) {
       if (!uuidPattern.test(id)) return undefined;

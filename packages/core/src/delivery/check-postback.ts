@@ -1,4 +1,4 @@
-import { type FieldError, LeadsError } from '../errors.ts';
+import type { FieldError } from '../errors.ts';
 import { DestinationError } from './destination.ts';
 import { parseBodyTemplate, type PostbackTemplates } from './postback-request.ts';
 import { parsePostbackTemplate, type PostbackTemplate, PostbackTemplateError } from './postback-template.ts';
@@ -47,30 +47,20 @@ export function faultsOfTemplates(
 }
 
 /**
- * Checks what the schema of a postback cannot: its templates, if they are given, and its campaign.
+ * Finds the campaign of a postback.
  *
- * @returns the id of the campaign; undefined for all campaigns.
- * @throws LeadsError `invalid_input` that names every wrong field.
+ * @returns the id of the campaign, undefined for all campaigns; and the wrong fields.
  */
-export async function checkPostback(
+export async function findCampaign(
   postbacks: Pick<PostbackStore, 'findCampaigns'>,
-  settings: Pick<WebhookSettings, 'destinations'>,
   workspaceId: string,
-  {
-    campaignCode,
-    templates,
-  }: { readonly campaignCode?: string | undefined; readonly templates?: PostbackTemplates },
-  isOfUser: boolean,
-): Promise<string | undefined> {
-  const fields = templates === undefined ? [] : faultsOfTemplates(settings, templates, isOfUser);
-  const campaignId =
-    campaignCode === undefined
-      ? undefined
-      : (await postbacks.findCampaigns(workspaceId, [campaignCode])).get(campaignCode);
-  if (campaignCode !== undefined && campaignId === undefined) {
-    const reason = 'must be the code of a campaign of the workspace';
-    fields.push({ at: 'body', path: '/campaignCode', reason });
-  }
-  if (fields.length > 0) throw new LeadsError('invalid_input', { fields });
-  return campaignId;
+  campaignCode: string | undefined,
+): Promise<{ readonly campaignId: string | undefined; readonly faults: readonly FieldError[] }> {
+  if (campaignCode === undefined) return { campaignId: undefined, faults: [] };
+  const campaignId = (await postbacks.findCampaigns(workspaceId, [campaignCode])).get(campaignCode);
+  const reason = 'must be the code of a campaign of the workspace';
+  return {
+    campaignId,
+    faults: campaignId === undefined ? [{ at: 'body', path: '/campaignCode', reason }] : [],
+  };
 }

@@ -1,9 +1,9 @@
 import { may } from '../credential/roles.ts';
 import type { LeadEvent } from '../event/lead-event.schema.ts';
 import { shownEvent } from '../event/lead-event.ts';
-import { LeadsError } from '../errors.ts';
+import { type FieldError, LeadsError } from '../errors.ts';
 import { newId } from '../uuid.ts';
-import { checkPostback, faultsOfTemplates } from './check-postback.ts';
+import { faultsOfTemplates, findCampaign } from './check-postback.ts';
 import { type EndpointMember, endpointsVisibleTo, textOrNone } from './endpoint.ts';
 import { requirePostback, toPostbackView } from './postback.ts';
 import { type PostbackRequest, postbackValuesOf, renderPostback } from './postback-request.ts';
@@ -18,6 +18,11 @@ function isOfUser({ role }: EndpointMember, owner: NewPostback['owner']): boolea
   const managesEndpoints = may(role, 'manageEndpoints');
   if (owner === 'workspace' && !managesEndpoints) throw new LeadsError('forbidden');
   return (owner ?? (managesEndpoints ? 'workspace' : 'user')) === 'user';
+}
+
+/** @throws LeadsError `invalid_input` that names the wrong fields, if there are any. */
+function requireValid(fields: readonly FieldError[]): void {
+  if (fields.length > 0) throw new LeadsError('invalid_input', { fields });
 }
 
 /**
@@ -40,15 +45,9 @@ export async function createPostback(
     bodyFormat: given.bodyFormat,
     body: textOrNone(body),
   };
-  const code = textOrNone(campaignCode);
   const { workspaceId, userId } = member;
-  const campaignId = await checkPostback(
-    postbacks,
-    settings,
-    workspaceId,
-    { templates, campaignCode: code },
-    ofUser,
-  );
+  const { campaignId, faults } = await findCampaign(postbacks, workspaceId, textOrNone(campaignCode));
+  requireValid([...faultsOfTemplates(settings, templates, ofUser), ...faults]);
   const created = await postbacks.create(workspaceId, {
     ...templates,
     id: newId(),
@@ -65,40 +64,37 @@ export async function createPostback(
 
 /** Changes a postback. @throws LeadsError `not_found`, `invalid_input` */
 export async function updatePostback(
-  postbacks: Pick<PostbackStore, 'find' | 'update' | 'findCampaigns'>,
+  postbacks: Pick<PostbackStore, 'update' | 'findCampaigns'>,
   settings: WebhookSettings,
   member: EndpointMember,
   id: string,
-  { enabled, ...changes }: PostbackChanges,
+  { enabled, campaignCode, ...changes }: PostbackChanges,
 ): Promise<PostbackView> {
-  const found = await requirePostback(postbacks, member, id);
-  const changed = { ...found, ...changes };
-  const body = textOrNone(changed.body);
-  const templates = {
-    url: changed.url,
-    method: changed.method,
-    // A removed body has no format.
-    bodyFormat: changes.body === '' ? undefined : changed.bodyFormat,
-    body,
-  };
-  const campaignCode = textOrNone(changed.campaignCode);
-  const campaignId = await checkPostback(
-    postbacks,
-    settings,
-    member.workspaceId,
-    // Otherwise a postback whose destination is not allowed any more could not be disabled.
-    { campaignCode, ...(templateNames.some((name) => changes[name] !== undefined) && { templates }) },
-    found.userId !== undefined,
-  );
-  const postback = await postbacks.update(endpointsVisibleTo(member), id, {
-    ...templates,
-    campaignId,
-    enabled,
-    statuses: changed.statuses,
-    includesImports: changed.includesImports,
-    sendsWithoutS1: changed.sendsWithoutS1,
-    answerContains: textOrNone(changed.answerContains),
-    description: textOrNone(changed.description),
+  const { workspaceId } = member;
+  const { campaignId = null, faults } = await findCampaign(postbacks, workspaceId, textOrNone(campaignCode));
+  // Otherwise a postback whose destination is not allowed any more could not be disabled.
+  const changesTemplates = templateNames.some((name) => changes[name] !== undefined);
+  const postback = await postbacks.update(endpointsVisibleTo(member), id, (found) => {
+    const changed = { ...found, ...changes };
+    const templates = {
+      url: changed.url,
+      method: changed.method,
+      // A removed body has no format.
+      bodyFormat: changes.body === '' ? undefined : changed.bodyFormat,
+      body: textOrNone(changed.body),
+    };
+    const ofUser = found.userId !== undefined;
+    requireValid([...(changesTemplates ? faultsOfTemplates(settings, templates, ofUser) : []), ...faults]);
+    return {
+      ...templates,
+      campaignId: campaignCode === undefined ? undefined : campaignId,
+      enabled,
+      statuses: changed.statuses,
+      includesImports: changed.includesImports,
+      sendsWithoutS1: changed.sendsWithoutS1,
+      answerContains: textOrNone(changed.answerContains),
+      description: textOrNone(changed.description),
+    };
   });
   if (postback === undefined) throw new LeadsError('not_found');
   return toPostbackView(postback);
@@ -146,8 +142,7 @@ export async function previewPostback(
   { url, method = 'GET', bodyFormat, body, owner, leadId }: PostbackPreview,
 ): Promise<PostbackRequest> {
   const templates = { url, method, bodyFormat, body: textOrNone(body) };
-  const fields = faultsOfTemplates(settings, templates, isOfUser(member, owner));
-  if (fields.length > 0) throw new LeadsError('invalid_input', { fields });
+  requireValid(faultsOfTemplates(settings, templates, isOfUser(member, owner)));
   const event = await readEvent(leadId);
   const values = postbackValuesOf(event);
   const { reason: _reason, ...withoutReason } = values;

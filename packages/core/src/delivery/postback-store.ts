@@ -27,7 +27,8 @@ interface PostbackToStore extends Settings {
 
 /** All settings of a changed postback. */
 interface PostbackUpdate extends Settings {
-  readonly campaignId?: string | undefined;
+  /** `null` for all campaigns. Absent, it stays as it is. */
+  readonly campaignId?: string | null | undefined;
   /** `true` also resets the failures, if it was disabled. Absent, it stays as it is. */
   readonly enabled?: boolean | undefined;
 }
@@ -44,7 +45,17 @@ export interface PostbackStore {
   /** Lists the visible postbacks, oldest first. */
   list(scope: EndpointScope): Promise<Postback[]>;
   find(scope: EndpointScope, id: string): Promise<Postback | undefined>;
-  update(scope: EndpointScope, id: string, changes: PostbackUpdate): Promise<Postback | undefined>;
+  /**
+   * Changes a postback. No other change of it comes between the read and the write.
+   *
+   * @param decide returns the changed settings. Its errors are thrown.
+   * @returns undefined if there is no such visible postback.
+   */
+  update(
+    scope: EndpointScope,
+    id: string,
+    decide: (postback: Postback) => PostbackUpdate,
+  ): Promise<Postback | undefined>;
   /** Deletes a postback and, later, its deliveries. Returns the deleted postback. */
   remove(scope: EndpointScope, id: string): Promise<Postback | undefined>;
 }

@@ -22,9 +22,18 @@ export interface SavedViewStore {
   create(scope: ViewScope, view: ViewToStore): Promise<SavedView>;
   /** Lists views by name, the shared ones first. */
   list(scope: ViewScope): Promise<SavedView[]>;
-  find(scope: ViewScope, id: string): Promise<SavedView | undefined>;
-  /** @returns undefined if the scope has no such view. @throws LeadsError `limit_reached` */
-  replace(scope: ViewScope, view: ViewToStore): Promise<SavedView | undefined>;
+  /**
+   * Changes a view. No other change of it comes between the read and the write.
+   *
+   * @param decide returns the changed view.
+   * @returns undefined if the scope has no such view.
+   * @throws LeadsError `limit_reached`, and the errors of `decide`.
+   */
+  update(
+    scope: ViewScope,
+    id: string,
+    decide: (view: SavedView) => ViewToStore,
+  ): Promise<SavedView | undefined>;
   /** @returns the removed view; undefined if the scope has no such view. */
   remove(scope: ViewScope, id: string): Promise<SavedView | undefined>;
 }
@@ -68,20 +77,21 @@ export async function updateSavedView(
   id: string,
   changes: SavedViewChanges,
 ): Promise<{ view: SavedView; wasShared: boolean }> {
-  const scope = scopeOf(principal);
-  const before = await views.find(scope, id);
-  if (before === undefined) throw new LeadsError('not_found');
-  const { sort, columns, widths, ...others } = { ...before, ...changes };
-  const changed = {
-    ...others,
-    ...(sort && { sort }),
-    ...(columns && { columns }),
-    ...(widths && { widths }),
-  };
-  check(principal, changed);
-  const view = await views.replace(scope, changed);
+  let wasShared = false;
+  const view = await views.update(scopeOf(principal), id, (before) => {
+    wasShared = before.shared;
+    const { sort, columns, widths, ...others } = { ...before, ...changes };
+    const changed = {
+      ...others,
+      ...(sort && { sort }),
+      ...(columns && { columns }),
+      ...(widths && { widths }),
+    };
+    check(principal, changed);
+    return changed;
+  });
   if (view === undefined) throw new LeadsError('not_found');
-  return { view, wasShared: before.shared };
+  return { view, wasShared };
 }
 
 /** Deletes a view. @throws LeadsError `not_found` */
