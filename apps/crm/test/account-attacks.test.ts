@@ -6,6 +6,7 @@ import { jwtSecret, type TestWorkspace } from '@leads/test-kit/fixture';
 import { type Inbox, linkIn, openInbox } from '@leads/test-kit/inbox';
 import { totp } from '@leads/test-kit/totp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { libraryPaths } from '../src/routes/account/library-paths.ts';
 import { runLeads } from './command-line.ts';
 import { type Crm, startCrm } from './crm.ts';
 import { password, signInAs, Visitor } from './visitor.ts';
@@ -283,6 +284,17 @@ describe('invitations', () => {
     expect((await invite(owner.visitor, newEmail())).status).toBe(200);
     expect((await invite(owner.visitor, newEmail())).status).toBe(429);
     expect((await invite(stranger.visitor, newEmail())).status).toBe(200);
+  });
+
+  test('name their workspace in lower case only, so that no other spelling avoids the limits', async () => {
+    const workspace = await silent.fixture.createWorkspace();
+    const { visitor } = await signInAs(silent.service, workspace, 'owner');
+    const email = newEmail();
+    const id = workspace.id.toUpperCase();
+    const statuses: number[] = [];
+    for (let count = 0; count < 4; count += 1) statuses.push((await invite(visitor, email, id)).status);
+    expect(statuses).toEqual([400, 400, 400, 400]);
+    expect((await visitor.get('/invitations')).json()).toEqual([]);
   });
 
   test('are created without a mail after 5 mails to the address from other workspaces in a day', async () => {
@@ -617,4 +629,23 @@ describe('a session that is older than 10 minutes', () => {
     expect((await visitor.account('/two-factor/verify-totp', { code })).status).toBe(200);
     expect(await statusesOf(actions)).toEqual(actions.map(([name]) => [name, 200, undefined]));
   });
+});
+
+test('every id in the body of an account path is rejected unless it is in lower case', async () => {
+  const { visitor } = await signInAs(silent.service, await silent.fixture.createWorkspace(), 'owner');
+  const ids = Object.entries(libraryPaths.POST).flatMap(([path, { body }]) =>
+    Object.keys(body?.properties ?? {}).flatMap((name) => (/Id/.test(name) ? [[path, name] as const] : [])),
+  );
+  expect(ids.length).toBeGreaterThan(8);
+  for (const [path, name] of ids) {
+    const body = { [name]: randomUUID().toUpperCase() };
+    const headers = { Accept: 'application/problem+json' };
+    const answer = await visitor.send('POST', `/auth${path}`, body, headers);
+    const errors = answer.json<{ errors?: object[] }>().errors;
+    expect([path, answer.status, errors]).toEqual([
+      path,
+      400,
+      expect.arrayContaining([{ pointer: `#/${name}`, detail: 'must be a UUID in lower case' }]),
+    ]);
+  }
 });

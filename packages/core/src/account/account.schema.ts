@@ -1,10 +1,20 @@
 import { type Static, Type } from 'typebox';
 import { memberRoles } from '../credential/roles.ts';
 import { dateTime, id, properName } from '../fields.ts';
+import { uuidPattern } from '../uuid.ts';
 import { workspaceSlug } from '../workspace/workspace.schema.ts';
 
 /** The name of a user. */
 export const UserName = properName('The name of the user.', 'Ada Lovelace');
+
+/**
+ * An id in a request to the account library. It is in lower case, because the rules of the accounts compare ids as texts,
+ * and Postgres compares them without regard to case.
+ */
+export const AccountId = Type.String({
+  pattern: uuidPattern.source,
+  'x-reason': 'must be a UUID in lower case',
+});
 
 /** A workspace of the signed-in user, and the user's role there. */
 export const OwnWorkspace = Type.Object({

@@ -1,4 +1,5 @@
 export {
+  AccountId,
   AddressConfirmed,
   Features,
   InvitationView,

@@ -245,7 +245,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
     if (session === null) return undefined;
     const { organizationId } = (await request.clone().json()) as { organizationId: string };
     const memberships = await workspaces.listMemberships(session.user.id);
-    return memberships.find(({ workspace }) => workspace.id === organizationId.toLowerCase())?.workspace.id;
+    return memberships.find(({ workspace }) => workspace.id === organizationId)?.workspace.id;
   };
 
   return {

@@ -1,4 +1,4 @@
-import { UserName } from '@leads/core/account';
+import { AccountId as id, UserName } from '@leads/core/account';
 import { memberRoles } from '@leads/core/credential';
 import type { Permission } from '@leads/http/server/permission';
 import { type TObject, type TProperties, Type } from 'typebox';
@@ -10,7 +10,6 @@ const newPassword = Type.String({ minLength: 10, maxLength: 128, pattern: '^[^\\
 /** Whether to revoke the API keys and access tokens of the user in all workspaces. */
 const revokeCredentials = Type.Optional(Type.Boolean());
 const role = Type.Enum([...memberRoles]);
-const id = Type.String({ format: 'uuid' });
 /** The workspace that the page shows. Without it, the library would act in the one that any tab has opened last. */
 const shownWorkspace = id;
 const code = Type.String({ minLength: 6, maxLength: 64, pattern: '^[\\w-]+$' });
