@@ -247,7 +247,7 @@ test('a deleted webhook disappears from the list and from the banner of failing 
   await page.evaluate(() => Object.defineProperty(document, 'visibilityState', { value: 'hidden' }));
   await confirm(page, 'Delete');
   await page.getByText('No webhook yet').waitFor();
-  await banner.waitFor({ state: 'detached' });
+  await expect.poll(() => banner.count()).toBe(0);
 });
 
 test('a manager creates a postback from a preset, sees the request for a lead, and corrects what the service rejects', async () => {
