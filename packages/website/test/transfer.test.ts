@@ -423,7 +423,7 @@ describe('an export', () => {
       await page.getByRole('menuitem', { name: 'Export as CSV' }).click();
     };
     const leads = Array.from({ length: 3_000 }, (_, i) =>
-      workspace.lead(member, { name: `Person ${i}`, description: 'one\ntwo'.repeat(100) }),
+      workspace.lead(member, { name: `Person ${i}`, description: 'one\ntwo'.repeat(500) }),
     );
     await website.fixture.leads.insert(leads);
     await page.goto('/leads');
