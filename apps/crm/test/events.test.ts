@@ -169,19 +169,17 @@ describe('events', () => {
     await crm({ NATS_URL: nats.url });
     const api = leadsApi(service);
     const ids: string[] = [];
-    const deadline = Date.now() + 6_000;
-    let kills = 0;
+    let isKilling = true;
     const killing = (async () => {
       let running = nats;
-      while (Date.now() < deadline) {
+      for (let kills = 0; kills < 4; kills++) {
         await new Promise((resolve) => setTimeout(resolve, 1_000));
         await running.kill();
         running = await startNats({ binary, dataDir: join(directory, String(natsCount)), port: nats.port });
-        kills += 1;
       }
       onTestFinished(() => running.kill());
-    })();
-    while (Date.now() < deadline) {
+    })().finally(() => (isKilling = false));
+    while (isKilling) {
       const batch = leads(20);
       await fixture.leads.insert(batch);
       ids.push(...batch.map(({ id }) => id));
@@ -196,7 +194,6 @@ describe('events', () => {
       ).toEqual([]);
     }
     await killing;
-    expect(kills).toBeGreaterThan(3);
     await expect.poll(countUnpublished, soon).toBe(0);
 
     const versions = new Map<string, number[]>();

@@ -499,8 +499,7 @@ describe('the download of an export', () => {
     ]);
     expect((await get(workspace.owner, undefined)).status).toBe(200);
     for (const answer of answers) answer.destroy();
-    await sleep(300);
-    expect((await get(workspace.owner, ndjson)).status).toBe(200);
+    await expect.poll(async () => (await get(workspace.owner, ndjson)).status).toBe(200);
   });
 
   test('is incomplete and logged if the database fails midway, and answered with 500 if it fails at the start', async () => {
