@@ -181,7 +181,7 @@ test('accepts leads while Postgres is down, and stores each once after its resta
   );
   expect(await metric('lead_buffer_active')).toBe(0);
   for (const name of ['messages', 'bytes', 'oldest_wait_seconds']) {
-    await vi.waitFor(async () => expect(await metric(`lead_buffer_${name}`)).toBe(0));
+    await expect.poll(() => metric(`lead_buffer_${name}`)).toBe(0);
   }
   expect(await readiness()).toEqual({ status: 200, checks: { database: 'up', buffer: 'up' } });
   const after = await submit('after');
@@ -331,7 +331,7 @@ test('answers 503 without Postgres and NATS, and accepts leads after their resta
   const before = await many(10, 'without-nats');
   expect(before.filter(({ status }) => status !== 200)).toEqual([]);
   // Without NATS, the metric is absent.
-  await vi.waitFor(async () => expect(await metric('lead_buffer_messages')).toBeNaN());
+  await expect.poll(() => metric('lead_buffer_messages')).toBeNaN();
   await killPostgres();
   for (const { status, headers, tookMs } of [...(await many(30, 'lost')), await submit('lost')]) {
     expect(status).toBe(503);

@@ -110,7 +110,7 @@ test('reports the count, size and age of waiting messages, including fetched one
     const rest = await buffer.waiting();
     expect(rest.messages).toBe(1);
     expect(Number(rest.oldestAt)).toBeGreaterThanOrEqual(Number(oldestAt));
-  });
+  }, 60_000);
 });
 
 test('splits leads into messages that do not exceed the limit of the broker', async () => {

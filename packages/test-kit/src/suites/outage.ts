@@ -1,7 +1,6 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate } from '@leads/core/db-admin/migrate';
 import { type LocalPostgres, startPostgres } from '@leads/local-stack/processes/postgres';
 import { migrationsDir } from '@leads/local-stack/repository';
@@ -72,11 +71,7 @@ export function describeOutage(start: (databaseUrl: string) => Promise<RunningSe
 
       const loggedBefore = service.logs.entries().length;
       postgres = await startPostgres({ ...options, port });
-      const deadline = Date.now() + 5_000;
-      while ((await service.send({ path: '/health/ready' })).status !== 200) {
-        if (Date.now() > deadline) throw new Error('The service did not become ready again');
-        await sleep(100);
-      }
+      await expect.poll(async () => (await service?.send({ path: '/health/ready' }))?.status).toBe(200);
       for (const member of [owner, otherMember]) {
         for (const answer of await all(member)) expect(expectedStatuses).toContain(answer.status);
       }

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Fixture } from '../fixture.ts';
 import { endingHeaders, exampleBody, fillPath, guardedRoutesOf, routesOf } from '../openapi-document.ts';
 import type { RunningService } from '../running-service.ts';
@@ -254,9 +254,7 @@ export async function describeTransport({ service, fixture }: { service: Running
       const lines = () =>
         service.logs.entries().filter(({ reqId }) => String(reqId).startsWith('early-end-'));
       const aborted = { msg: 'The client disconnected during the request' };
-      await vi.waitFor(() => {
-        expect(lines().filter(({ msg }) => msg === aborted.msg)).toHaveLength(bodies.length);
-      });
+      await expect.poll(() => lines().filter(({ msg }) => msg === aborted.msg)).toHaveLength(bodies.length);
       expect(lines().filter(({ level }) => level === 'error' || level === 'warn')).toEqual([]);
       expect(lines().filter(({ status }) => Number(status) >= 500)).toEqual([]);
     });
