@@ -16,7 +16,8 @@ export interface LocalNats extends AsyncDisposable {
   kill(): Promise<void>;
 }
 
-const readyTimeoutMs = 15_000;
+/** It only ends starts that hang, also on a busy machine. */
+const readyTimeoutMs = 120_000;
 
 /**
  * Starts a nats-server and waits until it takes connections.

@@ -13,7 +13,8 @@ export interface LocalPgBouncer extends AsyncDisposable {
   url(direct: string): string;
 }
 
-const readyTimeoutMs = 15_000;
+/** It only ends starts that hang, also on a busy machine. */
+const readyTimeoutMs = 120_000;
 
 /**
  * Packages of Debian 12, unpacked if the program is not installed. The libraries may be missing on the

@@ -72,7 +72,8 @@ export const proxies = {
 
 export type ProxyName = keyof typeof proxies;
 
-const readyTimeoutMs = 30_000;
+/** It only ends starts that hang, also on a busy machine. */
+const readyTimeoutMs = 120_000;
 
 /**
  * Starts a proxy and waits until it takes connections. If the program is not installed, the Debian package is

@@ -43,13 +43,14 @@ export interface ServiceOptions {
   readonly onOutput?: (text: string) => void;
 }
 
-const readyTimeoutMs = 30_000;
+/** It only ends starts that hang, also on a busy machine. */
+const readyTimeoutMs = 120_000;
 const stopTimeoutMs = 30_000;
 
 /**
  * Starts a built service and waits until it is ready.
  *
- * @throws ProcessStartError if the service ends or does not become ready within 30 s.
+ * @throws ProcessStartError if the service ends or does not become ready within 2 minutes.
  */
 export async function startService(name: ServiceName, options: ServiceOptions): Promise<Service> {
   for (let attempt = 1; ; attempt++) {
