@@ -506,9 +506,17 @@ describe('a migration of a table that another session uses', () => {
 
   test('locks the table first in the next attempt if its users wait for a table that the migration holds', async () => {
     await useMigratedDatabase();
-    // Locks in the reverse order of the writers, with a pause in which they start to wait.
+    // Locks in the reverse order of the writers, once one of them waits. A longer pause would use up the time until Postgres
+    // checks the writer for a deadlock. In the next attempt, none waits for this table.
     const directory = copyWith({
-      [next]: `ALTER TABLE campaign ADD COLUMN added INT; SELECT pg_sleep(0.4); ALTER TABLE lead ADD COLUMN added INT;`,
+      [next]: `ALTER TABLE campaign ADD COLUMN added INT;
+        DO $$ BEGIN
+          FOR i IN 1..40 LOOP
+            EXIT WHEN EXISTS (SELECT FROM pg_locks WHERE relation = 'campaign'::regclass AND NOT granted);
+            PERFORM pg_sleep(0.01);
+          END LOOP;
+        END $$;
+        ALTER TABLE lead ADD COLUMN added INT;`,
     });
     let isOver = false;
     const writers = Array.from({ length: 4 }, async () => {
