@@ -199,11 +199,12 @@ test('one visitor cannot use up the quota that a browser key has for all visitor
 });
 
 test('limits all keys of a workspace by one quota, and not those of another workspace', async () => {
+  const keys = [await secretKey(), await secretKey(), await secretKey()];
   const answers = [];
-  for (let i = 0; i < 3; i++) answers.push(await send(ofWorkspace, await secretKey()));
+  for (const key of keys) answers.push(await send(ofWorkspace, key));
   expect(answers.map(limitOf)).toEqual([
     [200, '"workspace";q=2;w=60', '"workspace";r=1;t=30'],
-    [200, '"workspace";q=2;w=60', '"workspace";r=0;t=30'],
+    [200, '"workspace";q=2;w=60', expect.stringMatching(/^"workspace";r=0;t=(2\d|30)$/)],
     [429, '"workspace";q=2;w=60', expect.stringMatching(/^"workspace";r=0;t=(2\d|30)$/)],
   ]);
   const other = await fixture.createWorkspace();
