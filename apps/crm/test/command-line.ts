@@ -26,12 +26,12 @@ export interface LeadsProcess {
 }
 
 /**
- * Starts the built command line as a process, with only `env` as its environment. For tests of signals, pipes and the
- * exit of the process.
+ * Starts the built command line as a process, with only `env` as its environment, and with long timeouts unless `env` sets
+ * others. For tests of signals, pipes and the exit of the process.
  */
 export function startLeads(args: readonly string[], env: NodeJS.ProcessEnv): LeadsProcess {
   const child = spawn(process.execPath, [leadsProgram, ...args], {
-    env: { PATH: process.env['PATH'], ...env },
+    env: { PATH: process.env['PATH'], ...longTimeouts, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let stdout = '';

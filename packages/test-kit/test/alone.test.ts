@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate } from '@leads/core/db-admin/migrate';
 import { freePort } from '@leads/local-stack/processes/free-port';
 import { startPostgres } from '@leads/local-stack/processes/postgres';
-import { startService } from '@leads/test-kit/services';
+import { longTimeouts, startService } from '@leads/test-kit/services';
 import { migrationsDir } from '@leads/local-stack/repository';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { jwtSecret, openFixture } from '../src/fixture.ts';
@@ -53,6 +53,7 @@ describe.each(serviceNames)('%s with the other service absent', (name) => {
     const client = new HttpClient(port);
     const startedAt = performance.now();
     await using service = spawnService(name, {
+      ...longTimeouts,
       ...Object.fromEntries(secretFiles),
       [`${prefix}_PORT`]: String(port),
       LOG_LEVEL: 'warn',
@@ -109,7 +110,12 @@ describe.each(serviceNames)('%s with the other service absent', (name) => {
   test('starts while Postgres is unavailable, becomes ready without a restart, and again after a second outage', async () => {
     const port = await freePort();
     await using databaseProxy = new DatabaseProxy(environment.databaseUrl, await freePort());
-    const env = { ...environment.env, DATABASE_URL: databaseProxy.url, SHUTDOWN_DELAY_MS: '0' };
+    const env = {
+      ...longTimeouts,
+      ...environment.env,
+      DATABASE_URL: databaseProxy.url,
+      SHUTDOWN_DELAY_MS: '0',
+    };
     await using service = spawnService(name, { ...env, [`${prefix}_PORT`]: String(port) });
     const client = new HttpClient(port);
     const create = () =>
@@ -151,7 +157,12 @@ describe.each(serviceNames)('%s with the other service absent', (name) => {
     const full = openSync('/dev/full', 'w');
     onTestFinished(() => closeSync(full));
     const port = await freePort();
-    const env = { ...environment.env, [`${prefix}_PORT`]: String(port), SHUTDOWN_DELAY_MS: '0' };
+    const env = {
+      ...longTimeouts,
+      ...environment.env,
+      [`${prefix}_PORT`]: String(port),
+      SHUTDOWN_DELAY_MS: '0',
+    };
     await using service = spawnService(name, env, full);
     const client = new HttpClient(port);
     await expect.poll(() => request(client, '/health/ready')).toEqual([200, up]);

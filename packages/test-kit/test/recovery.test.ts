@@ -23,6 +23,7 @@ import pg from 'pg';
 import { afterAll, expect, test, vi } from 'vitest';
 import { openFixture, type TestWorkspace } from '../src/fixture.ts';
 import { createPath, leadBody, spawnService } from '../src/running-stack.ts';
+import { longTimeouts } from '../src/services.ts';
 
 // Five server starts on disk, in parallel with other tests.
 const root = mkdtempSync(join(tmpdir(), 'leads-recovery-'));
@@ -95,7 +96,8 @@ async function restore(backup: string, lostDir: string, to: string, target: read
 /** Starts an intake, and returns a client for it. */
 async function startIntake(databaseUrl: string, { owner }: TestWorkspace) {
   const port = await freePort();
-  const service = spawnService('intake', { DATABASE_URL: databaseUrl, INTAKE_PORT: String(port) });
+  const env = { ...longTimeouts, DATABASE_URL: databaseUrl, INTAKE_PORT: String(port) };
+  const service = spawnService('intake', env);
   const base = `http://127.0.0.1:${port}`;
   await vi.waitFor(async () => expect((await fetch(`${base}/health/ready`)).status).toBe(200), {
     timeout: 60_000,
@@ -124,7 +126,12 @@ async function startIntake(databaseUrl: string, { owner }: TestWorkspace) {
 async function leads(databaseUrl: string, ...args: string[]): Promise<{ code: unknown; answer: unknown }> {
   const program = join(repositoryRoot, 'apps/crm/bin/leads.js');
   const child = spawn(process.execPath, [program, ...args, '--json'], {
-    env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl, ERASURE_SECRET: 'x'.repeat(32) },
+    env: {
+      PATH: process.env['PATH'],
+      ...longTimeouts,
+      DATABASE_URL: databaseUrl,
+      ERASURE_SECRET: 'x'.repeat(32),
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let stdout = '';
