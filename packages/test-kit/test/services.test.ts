@@ -10,7 +10,7 @@ test('startService() returns a ready service, and its process has ended after st
   await using database = await createTestDatabase();
   const env = { DATABASE_URL: database.url };
   const stopped = await startService('intake', { env });
-  expect((await fetch(`${stopped.url}/health/ready`)).status).toBe(200);
+  await expect.poll(async () => (await fetch(`${stopped.url}/health/ready`)).status).toBe(200);
   await stopped.stop();
   await stopped.stop();
   expect(await stopped.exited).toEqual({ code: 0, signal: null });

@@ -177,10 +177,9 @@ describe('traces', () => {
       traceparent: `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
     });
     const withUnsampledParent = await create(intake, { traceparent: unsampled.traceparent });
-    const healthResponse = await fetch(`${intake.url}/health/ready`, {
-      headers: { traceparent: newTrace().traceparent },
-    });
-    expect(healthResponse.status).toBe(200);
+    const ready = () =>
+      fetch(`${intake.url}/health/ready`, { headers: { traceparent: newTrace().traceparent } });
+    await expect.poll(async () => (await ready()).status, pollOptions).toBe(200);
     for (const id of [withoutParent, withInvalidParent]) {
       await expect.poll(() => eventsOf(id), pollOptions).toHaveLength(1);
       const [{ event } = {}] = await eventsOf(id);

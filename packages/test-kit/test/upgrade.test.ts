@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '@leads/core/db-admin/migrate';
 import { freePort } from '@leads/local-stack/processes/free-port';
-import { type Service, type ServiceName, startService } from '@leads/test-kit/services';
+import { longTimeouts, type Service, type ServiceName, startService } from '@leads/test-kit/services';
 import { migrationsDir } from '@leads/local-stack/repository';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HttpClient } from '../src/http-client.ts';
@@ -107,7 +107,9 @@ test('services accept leads while the next release migrates their database, and 
   expect(counts?.noted).toBeGreaterThanOrEqual(40);
   expect(counts?.noted).toBeLessThan(answered);
   // Services do not require that the database has no later migrations.
-  for (const { url } of [crm, intake]) expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+  for (const { url } of [crm, intake]) {
+    await expect.poll(async () => (await fetch(`${url}/health/ready`)).status).toBe(200);
+  }
 });
 
 test('services that are newer than their database are not ready, and log the missing migration', async () => {
@@ -118,6 +120,7 @@ test('services that are newer than their database are not ready, and log the mis
   for (const name of serviceNames) {
     const port = await freePort();
     await using service = spawnService(name, {
+      ...longTimeouts,
       ...olderDatabase.env,
       [`${name.toUpperCase()}_PORT`]: String(port),
     });
@@ -125,10 +128,12 @@ test('services that are newer than their database are not ready, and log the mis
     await expect.poll(log).toContain('The database lacks a migration');
     expect(log()).toContain(removed?.name);
     await expect.poll(log).toContain('Listening');
-    const ready = await fetch(`http://127.0.0.1:${port}/health/ready`);
-    expect([ready.status, await ready.json()]).toEqual([
-      503,
-      { status: 'unavailable', checks: { database: 'up', schema: 'behind' } },
-    ]);
+    const readiness = async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/health/ready`);
+      return [answer.status, await answer.json()];
+    };
+    await expect
+      .poll(readiness)
+      .toEqual([503, { status: 'unavailable', checks: { database: 'up', schema: 'behind' } }]);
   }
 });

@@ -37,7 +37,8 @@ export function describeOutage(start: (databaseUrl: string) => Promise<RunningSe
       const all = answersOf(service);
 
       for (const answer of await all(owner)) expect(expectedStatuses).toContain(answer.status);
-      expect((await service.send({ path: '/health/ready' })).status).toBe(200);
+      const readiness = async () => (await service?.send({ path: '/health/ready' }))?.status;
+      await expect.poll(readiness).toBe(200);
 
       const { port } = postgres;
       const stopped = postgres.stop();
@@ -71,7 +72,7 @@ export function describeOutage(start: (databaseUrl: string) => Promise<RunningSe
 
       const loggedBefore = service.logs.entries().length;
       postgres = await startPostgres({ ...options, port });
-      await expect.poll(async () => (await service?.send({ path: '/health/ready' }))?.status).toBe(200);
+      await expect.poll(readiness).toBe(200);
       for (const member of [owner, otherMember]) {
         for (const answer of await all(member)) expect(expectedStatuses).toContain(answer.status);
       }

@@ -470,8 +470,11 @@ export async function describeTransport({ service, fixture }: { service: Running
 
     test('reports its liveness and the state of the database', async () => {
       expect((await service.send({ path: '/health/live' })).json()).toEqual({ status: 'live' });
-      const ready = await service.send({ path: '/health/ready' });
-      expect([ready.status, ready.json()]).toEqual([200, { status: 'ready', checks: { database: 'up' } }]);
+      const readiness = async () => {
+        const answer = await service.send({ path: '/health/ready' });
+        return [answer.status, answer.json()];
+      };
+      await expect.poll(readiness).toEqual([200, { status: 'ready', checks: { database: 'up' } }]);
     });
   });
 }
