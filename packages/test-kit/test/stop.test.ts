@@ -177,11 +177,11 @@ describe.each([
   });
 
   test('is not ready after a stop signal but accepts requests, then rejects new connections and closes open ones after their next response', async () => {
-    const service = await startWith(name, 6_000);
+    const service = await startWith(name, 15_000);
     const [client, idle] = [new HttpClient(portOf(service)), new HttpClient(portOf(service))];
     const ready = async () => (await client.send({ path: '/health/ready' })).status;
     try {
-      expect(await ready()).toBe(200);
+      await expect.poll(ready).toBe(200);
       expect((await create(idle, name)).status).toBe(200);
       signal(service, 'SIGTERM');
       const signalledAt = performance.now();

@@ -76,8 +76,8 @@ test('stop() sends the stop signals in order, and then SIGKILL to the whole proc
     `trap 'echo got INT' INT; trap 'echo got TERM' TERM; sleep 600 & echo "pid $!"; while :; do wait; done`,
     {
       stopSignals: [
-        ['SIGINT', 500],
-        ['SIGTERM', 500],
+        ['SIGINT', 5_000],
+        ['SIGTERM', 5_000],
       ],
     },
   );
