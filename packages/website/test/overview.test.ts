@@ -382,8 +382,9 @@ describe('the overview', () => {
 
   test('compares a range that ends today with the same span before', async () => {
     const { page, workspace, member } = await website.openSignedIn();
-    // A zone where it is between 11 and 13 o'clock. The signs of these zones are reversed.
-    const hours = new Date().getUTCHours() - 12;
+    // A zone where it is between 11:30 and 12:30, so that it is not 13:00 before the end of the test. The signs of these
+    // zones are reversed.
+    const hours = new Date(Date.now() + 1_800_000).getUTCHours() - 12;
     const zone = `Etc/GMT${hours < 0 ? '' : '+'}${hours}`;
     const hourMs = 3_600_000;
     const created = [0, 23, 25, 7 * 24 - 1, 7 * 24 + 1].map((hoursAgo) =>
