@@ -116,6 +116,9 @@ test('accepts known keys while Postgres is unavailable, also in an instance that
 
   await using fresh = await startIntakeService(databaseUrl, { NATS_URL: nats.url });
   await using alone = await startIntakeService(databaseUrl);
+  // The snapshot is read through the broker.
+  const ready = async () => (await fresh.send({ path: '/health/ready' })).json();
+  await expect.poll(ready, soon).toMatchObject({ checks: { buffer: 'up' } });
   for (const service of [running, fresh]) {
     for (const { apiKey } of [owner, unused]) expect((await sendEmpty(service, apiKey)).status).toBe(400);
     for (const { apiKey } of restricted) expect((await sendEmpty(service, apiKey)).status).toBe(403);
