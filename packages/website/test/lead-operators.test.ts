@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
-import { addLeads, changeAs, grid, notice, rowOf, storedOf } from './leads-page.ts';
+import { addLeads, changeAs, grid, notice, rowOf, storedOf, waitForPolls } from './leads-page.ts';
 import { type Website, hold, screenshot, openWebsite } from './website.ts';
 
 let website: Website;
@@ -15,18 +15,20 @@ describe('a queue', () => {
   test('shows the changes of another operator, and refreshes a row whose change is rejected', async () => {
     const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
     const [first = '', second = ''] = await addLeads(website, workspace, member, 4);
-    const count = (text: string) => page.getByText(text, { exact: true }).waitFor({ timeout: 6_000 });
+    const count = (text: string) => page.getByText(text, { exact: true }).waitFor();
     await page.goto('/leads?status=OnHold');
     await rowOf(page, 'Person 0003').waitFor();
     await count('4 leads');
     await rowOf(page, 'Person 0000').getByLabel('Select Person 0000').click();
 
     await changeAs(website, workspace.owner, first, { status: 'Approved' });
-    await rowOf(page, 'Person 0000').waitFor({ state: 'detached', timeout: 6_000 });
+    await waitForPolls(page);
+    await rowOf(page, 'Person 0000').waitFor({ state: 'detached' });
     await count('3 leads');
     // A lead that has left the queue is not selected any more, also after it returns.
     await changeAs(website, workspace.owner, first, { status: 'OnHold' });
-    await rowOf(page, 'Person 0000').waitFor({ timeout: 6_000 });
+    await waitForPolls(page);
+    await rowOf(page, 'Person 0000').waitFor();
     await count('4 leads');
     expect(await page.getByRole('toolbar').count()).toBe(0);
 
@@ -39,7 +41,7 @@ describe('a queue', () => {
     await rowOf(page, 'Person 0001').getByRole('button', { name: 'Change the status' }).click();
     await page.getByRole('menuitem', { name: 'Mark as Approved' }).click();
     await page.getByRole('dialog', { name: '1 lead could not be changed' }).waitFor();
-    await rowOf(page, 'Person 0001').waitFor({ state: 'detached', timeout: 6_000 });
+    await rowOf(page, 'Person 0001').waitFor({ state: 'detached' });
     await count('3 leads');
     await page.unroute('**/api/console/order/leads?*updatedSince*');
   });
@@ -168,9 +170,7 @@ describe('a queue', () => {
     await expect.poll(() => grid(page).evaluate((element) => element.scrollTop)).toBe(210 + 36 * 42);
     expect(await rowOf(page, 'Person 0045').boundingBox()).toEqual(before);
     expect((await storedOf(website, ids[35] ?? '')).changes).toEqual(['Approved', 'OnHold']);
-    const polled = () => page.waitForResponse((answer) => answer.url().includes('updatedSince'));
-    await polled();
-    await polled();
+    await waitForPolls(page);
     expect(announced).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
 import { expectFocusWithin, press as pressOn } from './by-keyboard.ts';
-import { addLeads, changeAs, grid, notice, rowOf, storedOf } from './leads-page.ts';
+import { addLeads, changeAs, grid, notice, rowOf, storedOf, waitForPolls } from './leads-page.ts';
 import { expectGoodEverywhere } from './page-checks.ts';
 import { type Website, hold, screenshot, openWebsite, waitForFrames } from './website.ts';
 
@@ -65,7 +65,8 @@ describe('a queue', () => {
     for (const key of ['j', 'j', 'k', 'k']) await page.keyboard.press(key);
     await opened('Person 0001');
     await changeAs(website, workspace.owner, third, { status: 'Approved' });
-    await rowOf(page, 'Person 0002').waitFor({ state: 'detached', timeout: 6_000 });
+    await waitForPolls(page);
+    await rowOf(page, 'Person 0002').waitFor({ state: 'detached' });
     await page.keyboard.press('t');
     await page.getByRole('radio', { name: 'Wrong number' }).check();
     await page.keyboard.press('Enter');

@@ -40,6 +40,12 @@ export const rowOf = (page: Page, name: string): Locator =>
   grid(page).getByRole('row').filter({ hasText: name });
 export const notice = (page: Page, text: string): Locator =>
   page.getByRole('alert').filter({ hasText: text });
+/** Waits until the page has polled for changes twice. The first poll may have begun before the last change. */
+export async function waitForPolls(page: Page): Promise<void> {
+  for (let polls = 0; polls < 2; polls++) {
+    await page.waitForResponse((answer) => answer.url().includes('updatedSince') && answer.ok());
+  }
+}
 /** Returns the jobs of a list, without the reasons that are listed below a job. */
 export const jobsOf = (list: Locator): Locator =>
   list.getByRole('list', { name: 'Changes in the background' }).locator('> li');

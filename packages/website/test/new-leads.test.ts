@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { expectFocusOn } from './by-keyboard.ts';
-import { addLeads, changeAs, grid, rowOf } from './leads-page.ts';
+import { addLeads, changeAs, grid, rowOf, waitForPolls } from './leads-page.ts';
 import { type Website, screenshot, openWebsite } from './website.ts';
 
 let website: Website;
@@ -67,8 +67,9 @@ describe('new leads', () => {
     };
     await create('From the CRM');
     await submit('From a landing page');
-    await rowOf(page, 'From the CRM').waitFor({ timeout: 6_000 });
-    await rowOf(page, 'From a landing page').waitFor({ timeout: 6_000 });
+    await waitForPolls(page);
+    await rowOf(page, 'From the CRM').waitFor();
+    await rowOf(page, 'From a landing page').waitFor();
     await page.getByText('302 leads').waitFor();
     await page
       .getByRole('status')
@@ -83,7 +84,8 @@ describe('new leads', () => {
     expect(await page.getByRole('columnheader', { name: 'Phone' }).boundingBox()).toEqual(heads);
     const before = await seen.boundingBox();
     await submit('While scrolled');
-    await page.getByRole('button', { name: '1 new lead' }).waitFor({ timeout: 6_000 });
+    await waitForPolls(page);
+    await page.getByRole('button', { name: '1 new lead' }).waitFor();
     expect(await seen.boundingBox()).toEqual(before);
     await screenshot(page, 'leads-pill');
     await grid(page).focus();
@@ -96,7 +98,8 @@ describe('new leads', () => {
 
     // A change by another user updates the row in place.
     await changeAs(website, workspace.owner, id, { status: 'Approved', name: 'Changed elsewhere' });
-    await rowOf(page, 'Changed elsewhere').getByText('Approved').waitFor({ timeout: 6_000 });
+    await waitForPolls(page);
+    await rowOf(page, 'Changed elsewhere').getByText('Approved').waitFor();
     expect(await rowOf(page, 'Person 0000').count()).toBe(0);
   });
 
