@@ -74,7 +74,8 @@ test('after a rotation of DELIVERIES_SECRET, the previous secret decrypts; witho
   expect(isConfidential(await metrics())).toBe(false);
 });
 
-const idsOf = (requests: readonly Received[]) => new Set(requests.map(({ headers }) => headers['webhook-id']));
+const idsOf = (requests: readonly Received[]) =>
+  new Set(requests.map(({ headers }) => headers['webhook-id']));
 
 test('a receiver that hangs gets 4 requests at once at most, and delays no other', async () => {
   await using hanging = await startReceiver();

@@ -130,7 +130,9 @@ describe('several workers', () => {
     for (const worker of [1, 2]) expect(answered.filter((by) => by === worker).length).toBeGreaterThan(5);
 
     // Until a worker has reported in time, the primary uses its previous report.
-    await expect.poll(async () => sumOf(await pair.metrics(), 'http_requests_total', accepted), soon).toBe(20);
+    await expect
+      .poll(async () => sumOf(await pair.metrics(), 'http_requests_total', accepted), soon)
+      .toBe(20);
     for (let i = 0; i < 4; i++) {
       const samples = await pair.metrics();
       expect(sumOf(samples, 'http_requests_total', accepted)).toBe(20);

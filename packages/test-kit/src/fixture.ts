@@ -60,6 +60,8 @@ export interface Fixture extends AsyncDisposable {
       | 'lead_tally'
       | 'payment'
       | 'payment_lead'
+      | 'saved_view'
+      | 'delivery_endpoint'
       | 'member'
       | 'api_key'
       | 'lead_event_log_state',
