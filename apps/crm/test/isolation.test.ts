@@ -268,7 +268,10 @@ describe('workspace isolation', () => {
             });
           await Promise.all(
             requests.map(async ({ path: target, body: { text, echo } }) => {
-              const answer = await service.send({ method, path: target, headers, body: text });
+              const send = () => service.send({ method, path: target, headers, body: text });
+              let answer = await send();
+              // A publisher may have two exports and two imports at a time.
+              while (answer.status === 429) answer = await send();
               statuses.add(answer.status);
               const response = answer.text + JSON.stringify(answer.headers);
               expect(theirIdentifiers.filter((each) => each !== echo && response.includes(each))).toEqual([]);
