@@ -1,14 +1,12 @@
 import type { DueEndpoint } from './delivery-queue.ts';
 
-/** The concurrent requests to one endpoint: at first, and at most. */
-const bounds = { initial: 4, max: 50 };
+/** The concurrent requests to one endpoint: at first, at most, and after a failure until the next success. */
+const bounds = { initial: 4, max: 50, failing: 1 };
 
 interface Pace {
   readonly workspaceId: string;
   running: number;
   limit: number;
-  /** Whether the last request failed. Such an endpoint has one request at a time. */
-  isFailing: boolean;
   /** Whether the running request began after a failure. */
   isProbing: boolean;
 }
@@ -51,7 +49,7 @@ export class EndpointPace {
       id,
       workspaceId,
       left: this.#freeOf(id),
-      isFailing: this.#paces.get(id)?.isFailing === true,
+      isFailing: this.#paces.get(id)?.limit === bounds.failing,
     }));
     while (wanting.length > 0) {
       const next: typeof wanting = [];
@@ -80,11 +78,10 @@ export class EndpointPace {
       workspaceId,
       running: 0,
       limit: bounds.initial,
-      isFailing: false,
       isProbing: false,
     };
     pace.running += 1;
-    pace.isProbing = pace.isFailing;
+    pace.isProbing = pace.limit === bounds.failing;
     this.#paces.set(id, pace);
     if (pace.isProbing) change(this.#probing, workspaceId, 1);
     change(this.#taken, workspaceId, 1);
@@ -97,8 +94,7 @@ export class EndpointPace {
     pace.running -= 1;
     if (pace.isProbing) change(this.#probing, pace.workspaceId, -1);
     pace.isProbing = false;
-    pace.isFailing = !isSuccess;
-    pace.limit = isSuccess ? Math.min(bounds.max, pace.limit + 1) : 1;
+    pace.limit = isSuccess ? Math.min(bounds.max, pace.limit + 1) : bounds.failing;
     change(this.#taken, pace.workspaceId, -1);
     this.#running -= 1;
   }
