@@ -8,14 +8,19 @@ export const id = (description: string) =>
 export const dateTime = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-01-31T09:30:00.000Z'] });
 
+/** A schema's rule for a text that Postgres can store: it has no NUL. The parsers of bodies in JSON reject a NUL themselves. */
+export const storable = {
+  pattern: '^[^\\u0000]*$',
+  'x-reason': 'contains characters that cannot be stored',
+} as const;
+
 /** Returns the schema of a query parameter that is compared with stored text. Unlike a body, a query can contain a NUL. */
 export const term = (description: string, example: string) =>
   Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 255,
-      pattern: '^[^\\u0000]*$',
-      'x-reason': 'contains characters that cannot be stored',
+      ...storable,
       description,
       examples: [example],
     }),

@@ -1,3 +1,4 @@
+export { storable } from '../fields.ts';
 export { addLeadNote, listLeadNotes } from './lead-notes.ts';
 export { assignLeads } from './assign-leads.ts';
 export { AssigneeRemover, type AssigneeStore } from './assignee-remover.ts';

@@ -1,15 +1,10 @@
 import { type Static, Type } from 'typebox';
+import { storable } from '../fields.ts';
 import { importRejections, lineCount } from './lead-answers.schema.ts';
 import { StatusReason } from './lead-status.ts';
 import { StatusName } from './status-alias.schema.ts';
 
-const term = Type.Optional(
-  Type.String({
-    maxLength: 255,
-    pattern: '^[^\\u0000]*$',
-    'x-reason': 'contains characters that cannot be stored',
-  }),
-);
+const term = Type.Optional(Type.String({ maxLength: 255, ...storable }));
 
 /** A line of a file with statuses. Empty cells are absent. */
 export const StatusImportLine = Type.Object({
@@ -18,11 +13,7 @@ export const StatusImportLine = Type.Object({
   phone: term,
   campaignCode: term,
   status: StatusName,
-  reason: Type.Optional({
-    ...StatusReason,
-    pattern: '^[^\\u0000]*$',
-    'x-reason': 'contains characters that cannot be stored',
-  }),
+  reason: Type.Optional({ ...StatusReason, ...storable }),
 });
 export type StatusImportLine = Static<typeof StatusImportLine>;
 

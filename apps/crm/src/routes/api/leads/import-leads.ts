@@ -1,5 +1,12 @@
 import { csvBounds } from '@leads/core/csv';
-import { IdempotencyKey, ImportAnswer, type ImportReport, importLeads, NewLead } from '@leads/core/lead';
+import {
+  IdempotencyKey,
+  ImportAnswer,
+  type ImportReport,
+  importLeads,
+  NewLead,
+  storable,
+} from '@leads/core/lead';
 import type { Server } from '@leads/http/server/create-server';
 import { commonErrors, errorResponses } from '@leads/http/server/errors';
 import { createBodyCheck } from '@leads/http/server/validation-errors';
@@ -35,8 +42,7 @@ export function importLeadsRoute(app: Server, context: CrmContext): void {
             campaignCode: Type.Optional(
               Type.String({
                 minLength: 1,
-                pattern: '^[^\\u0000]*$',
-                'x-reason': 'contains characters that cannot be stored',
+                ...storable,
                 description: 'Code of the campaign for lines without a campaign code.',
                 examples: ['DEMO'],
               }),
