@@ -19,8 +19,8 @@ export interface TransferLimits {
    * Begins a transfer of a user.
    *
    * @returns a function that ends the transfer.
-   * @throws LeadsError `too_many_requests` if the workspace or its publishers have their share of this kind; `unavailable` if the maximum of
-   *   this kind is reached.
+   * @throws LeadsError `too_many_requests` if the workspace or its publishers have their share of this kind;
+   *   `unavailable` if the maximum of this kind is reached.
    */
   begin(kind: TransferKind, user: UserOfWorkspace): () => void;
   /** Pauses a transfer. While other requests are in progress, the pause lasts up to {@link maxWaitMs}. */

@@ -1,6 +1,6 @@
 import type { Principal } from '@leads/core/credential';
 import { LeadsError } from '@leads/core/errors';
-import { FairShares } from '@leads/core/limits';
+import { FairShares, type UserOfWorkspace } from '@leads/core/limits';
 import type { Server } from '@leads/http/server/create-server';
 import type { Metrics } from '@leads/http/service/metrics';
 
@@ -18,10 +18,10 @@ export interface EventStreams {
    *
    * @returns the controller of the stream. The caller aborts it when the stream ends. It is also aborted when the
    *   service stops.
-   * @throws LeadsError `too_many_requests` if the key has too many streams, or the workspace or its publishers have their share;
-   *   `unavailable` if the process has too many.
+   * @throws LeadsError `too_many_requests` if the key has too many streams, or the workspace or its publishers have their
+   *   share; `unavailable` if the process has too many.
    */
-  begin(principal: Pick<Principal, 'apiKeyId' | 'workspaceId' | 'userId' | 'role'>): AbortController;
+  begin(principal: UserOfWorkspace & Pick<Principal, 'apiKeyId'>): AbortController;
 }
 
 /** Limits and counts the open streams, and ends them when the service stops: a stream does not end by itself. */
