@@ -2,9 +2,9 @@ import type { LeadStatus } from '@leads/core/lead';
 import type { LeadFieldName } from '@leads/core/lead/fields';
 import type { Sort } from '@leads/core/lead/sort-fields';
 import type { LeadColumn } from '@leads/core/lead/view-columns';
+import { leadsOf } from './count.ts';
 
 const number = new Intl.NumberFormat('en');
-const leadsOf = (count: number) => `${number.format(count)} ${count === 1 ? 'lead' : 'leads'}`;
 
 const statuses: Readonly<Record<LeadStatus, string>> = {
   OnHold: 'On hold',

@@ -1,5 +1,5 @@
-const number = new Intl.NumberFormat('en');
-const leadsOf = (count: number) => `${number.format(count)} ${count === 1 ? 'lead' : 'leads'}`;
+import { leadsOf } from './count.ts';
+
 const daysOf = (count: number) => (count === 1 ? '1 day' : `${count} days`);
 
 export const overview = {

@@ -1,5 +1,6 @@
+import { leadsOf } from './count.ts';
+
 const number = new Intl.NumberFormat('en');
-const leads = (count: number) => `${number.format(count)} ${count === 1 ? 'lead' : 'leads'}`;
 const are = (count: number) => (count === 1 ? 'is' : 'are');
 
 export const payments = {
@@ -29,18 +30,18 @@ export const payments = {
   canceledBy: 'Canceled by',
   reason: 'Reason',
   paying: (done: number, total: number) =>
-    `${number.format(done)} of ${leads(total)} ${are(total)} marked as paid`,
+    `${number.format(done)} of ${leadsOf(total)} ${are(total)} marked as paid`,
   canceling: (done: number, total: number) =>
-    `${number.format(done)} of ${leads(total)} ${are(total)} approved again`,
+    `${number.format(done)} of ${leadsOf(total)} ${are(total)} approved again`,
   goesOn: 'It continues if you leave this page.',
-  paidResult: (count: number) => `${leads(count)} ${are(count)} marked as paid.`,
+  paidResult: (count: number) => `${leadsOf(count)} ${are(count)} marked as paid.`,
   skipped: (count: number) =>
-    `${leads(count)} ${are(count)} left out, because the status or the payout changed before the payment reached them.`,
+    `${leadsOf(count)} ${are(count)} left out, because the status or the payout changed before the payment reached them.`,
   skippedByCancellation: (count: number) =>
-    `${leads(count)} ${are(count)} left out, because the status or the payout changed before, or the payment was canceled first.`,
-  returned: (count: number) => `${leads(count)} ${are(count)} approved again.`,
+    `${leadsOf(count)} ${are(count)} left out, because the status or the payout changed before, or the payment was canceled first.`,
+  returned: (count: number) => `${leadsOf(count)} ${are(count)} approved again.`,
   kept: (count: number) =>
-    `${leads(count)} ${are(count)} unchanged by the cancellation, because the status had changed after the payment.`,
+    `${leadsOf(count)} ${are(count)} unchanged by the cancellation, because the status had changed after the payment.`,
   stalled: 'The payment makes no progress at present',
   retry: 'Next attempt',
   back: 'All payments',
@@ -59,7 +60,7 @@ export const payments = {
   cancel: 'Cancel payment',
   cancelTitle: (count: number) => `Cancel payment ${count}?`,
   cancelLead: (count: number) =>
-    `${leads(count)} will be approved again, with the same payout, unless the status has changed since. The payment stays in the list. This cannot be undone.`,
+    `${leadsOf(count)} will be approved again, with the same payout, unless the status has changed since. The payment stays in the list. This cannot be undone.`,
   cancelRest: 'The payment is in progress: it marks no further lead as paid.',
   cancelReason: 'Reason',
   cancelReasonHint: 'The publisher sees it, and the history of each lead has it.',
@@ -68,12 +69,12 @@ export const payments = {
   payOf: (amount: string, publisher: string) => `Mark ${amount} as paid: ${publisher}`,
   payTitle: (amount: string) => `Mark ${amount} as paid?`,
   payLead: (count: number, publisher: string, from: string, to: string, zone: string) =>
-    `${leads(count)} of ${publisher}, created from ${from} to ${to} (${zone}), will be marked as paid.`,
+    `${leadsOf(count)} of ${publisher}, created from ${from} to ${to} (${zone}), will be marked as paid.`,
   payCampaign: (code: string) => `Only leads of the campaign ${code}.`,
   payRule: 'Leads that change meanwhile are left out. The payment gets the next number of the workspace.',
   noteHint: 'For example the reference of the transfer. The publisher sees it.',
   submit: 'Mark as paid',
   changed: (paid: number, shown: number) =>
-    `The payment has ${leads(paid)} instead of ${number.format(shown)}, because leads have changed since the statement was read, or are in another payment.`,
+    `The payment has ${leadsOf(paid)} instead of ${number.format(shown)}, because leads have changed since the statement was read, or are in another payment.`,
   inProgress: 'Payments in progress',
 } as const;
