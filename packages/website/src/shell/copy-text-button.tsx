@@ -1,8 +1,8 @@
 import { Button, type ButtonProps } from '@mantine/core';
-import { useClipboard } from '@mantine/hooks';
 import { useEffect, useEffectEvent } from 'react';
 import * as texts from '../texts/index.ts';
 import { IconCheck, IconCopy } from './icons.tsx';
+import { useCopy } from './use-copy.ts';
 
 const t = texts.common;
 
@@ -13,14 +13,12 @@ export function CopyTextButton({
   onFailed,
   ...props
 }: ButtonProps & { text: string; label?: string; onFailed?: () => void }) {
-  const clipboard = useClipboard({ timeout: 2_000 });
-  const isFailed = clipboard.error !== null;
+  const { said, isCopied, isFailed, copy } = useCopy(text, label, 2_000);
   const reportFailure = useEffectEvent(() => onFailed?.());
   useEffect(() => {
     if (isFailed) reportFailure();
   }, [isFailed]);
-  const said = isFailed ? t.copyByHand : clipboard.copied ? t.copied : label;
-  const Icon = clipboard.copied ? IconCheck : IconCopy;
+  const Icon = isCopied ? IconCheck : IconCopy;
   return (
     <Button
       variant="default"
@@ -28,7 +26,7 @@ export function CopyTextButton({
       leftSection={<Icon size={14} aria-hidden />}
       {...props}
       aria-live="polite"
-      onClick={() => clipboard.copy(text)}
+      onClick={copy}
     >
       {said}
     </Button>

@@ -1,8 +1,8 @@
 import { ActionIcon, Group, Stack, Text, Title, Tooltip } from '@mantine/core';
-import { useClipboard } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { IconCheck, IconCopy } from '../../shell/icons.tsx';
 import { isInModal } from '../../shell/modal.ts';
+import { useCopy } from '../../shell/use-copy.ts';
 import * as texts from '../../texts/index.ts';
 import classes from './leads.module.css';
 
@@ -54,12 +54,11 @@ export function Fact({
 }
 
 export function Copy({ value, label }: { value: string; label: string }) {
-  const { copied, error, copy } = useClipboard({ timeout: 1_000 });
-  const said = error === null ? (copied ? texts.common.copied : t.copy(label)) : texts.common.copyByHand;
+  const { said, isCopied, copy } = useCopy(value, t.copy(label), 1_000);
   return (
     <Tooltip label={said}>
-      <ActionIcon size="sm" variant="subtle" aria-label={said} onClick={() => copy(value)}>
-        {copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
+      <ActionIcon size="sm" variant="subtle" aria-label={said} onClick={copy}>
+        {isCopied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
       </ActionIcon>
     </Tooltip>
   );
