@@ -80,3 +80,38 @@ test('endpoints that hang, however many, leave room for others of their workspac
   for (const id of [...begun.keys()].slice(0, 2)) pace.end(id, true);
   expect(pace.share(others).size).toBe(2);
 });
+
+test('requests that begin after a failure leave no trace once all have ended, also if a failure came while they were claimed', () => {
+  const pace = new EndpointPace(16);
+  const [flaky, neighbor] = [endpoint('flaky', 'w'), endpoint('neighbor', 'v')];
+  round(pace, neighbor, false);
+  for (let count = 0; count < 10; count++) {
+    for (let i = 0; i < 4; i++) round(pace, flaky, true);
+    pace.begin(flaky);
+    const claimed = pace.share([flaky]).get('flaky') ?? 0;
+    expect(claimed).toBeGreaterThan(1);
+    pace.end('flaky', false);
+    for (let i = 0; i < claimed; i++) pace.begin(flaky);
+    for (let i = 0; i < claimed; i++) pace.end('flaky', false);
+    expect([pace.running, pace.share([flaky]), pace.share([neighbor])]).toEqual([
+      0,
+      new Map([['flaky', 1]]),
+      new Map([['neighbor', 1]]),
+    ]);
+  }
+});
+
+test('failing endpoints of workspaces take turns, whatever the number of endpoints of each', () => {
+  const pace = new EndpointPace(256);
+  const many = Array.from({ length: 500 }, (_, index) => endpoint(`many${index}`, `w${index % 20}`));
+  const only = endpoint('only', 'v');
+  for (const each of [...many, only]) round(pace, each, false);
+  const running = [...begin(pace, many).keys()];
+  expect(running).toHaveLength(128);
+  expect(pace.share([...many, only])).toEqual(new Map());
+  for (const id of running) {
+    pace.end(id, false);
+    expect(pace.share([...many, only]).get('only')).toBe(1);
+    begin(pace, many);
+  }
+});

@@ -7,8 +7,8 @@ interface Pace {
   readonly workspaceId: string;
   running: number;
   limit: number;
-  /** Whether the running request began after a failure. */
-  isProbing: boolean;
+  /** Those of the running requests that began after a failure. */
+  probing: number;
 }
 
 /**
@@ -45,12 +45,7 @@ export class EndpointPace {
     const probing = new Map(this.#probing);
     let free = this.#maxRunning - this.#running;
     let allProbing = [...probing.values()].reduce((sum, each) => sum + each, 0);
-    let wanting = shuffled(endpoints).map(({ id, workspaceId }) => ({
-      id,
-      workspaceId,
-      left: this.#freeOf(id),
-      isFailing: this.#paces.get(id)?.limit === bounds.failing,
-    }));
+    let wanting = this.#inTurn(shuffled(endpoints));
     while (wanting.length > 0) {
       const next: typeof wanting = [];
       for (const each of wanting) {
@@ -74,16 +69,14 @@ export class EndpointPace {
   }
 
   begin({ id, workspaceId }: DueEndpoint): void {
-    const pace = this.#paces.get(id) ?? {
-      workspaceId,
-      running: 0,
-      limit: bounds.initial,
-      isProbing: false,
-    };
+    const pace = this.#paces.get(id) ?? { workspaceId, running: 0, limit: bounds.initial, probing: 0 };
     pace.running += 1;
-    pace.isProbing = pace.limit === bounds.failing;
+    // Several requests may begin after a failure, because another request may fail while their deliveries are claimed.
+    if (pace.limit === bounds.failing) {
+      pace.probing += 1;
+      change(this.#probing, workspaceId, 1);
+    }
     this.#paces.set(id, pace);
-    if (pace.isProbing) change(this.#probing, workspaceId, 1);
     change(this.#taken, workspaceId, 1);
     this.#running += 1;
   }
@@ -92,11 +85,26 @@ export class EndpointPace {
     const pace = this.#paces.get(endpointId);
     if (pace === undefined) return;
     pace.running -= 1;
-    if (pace.isProbing) change(this.#probing, pace.workspaceId, -1);
-    pace.isProbing = false;
+    if (pace.probing > 0) {
+      pace.probing -= 1;
+      change(this.#probing, pace.workspaceId, -1);
+    }
     pace.limit = isSuccess ? Math.min(bounds.max, pace.limit + 1) : bounds.failing;
     change(this.#taken, pace.workspaceId, -1);
     this.#running -= 1;
+  }
+
+  /** Sorts failing endpoints by the requests that their workspace has for such endpoints, so that workspaces take turns. */
+  #inTurn(endpoints: readonly DueEndpoint[]) {
+    const failing = new Map(this.#probing);
+    return endpoints
+      .map(({ id, workspaceId }) => {
+        const isFailing = this.#paces.get(id)?.limit === bounds.failing;
+        const turn = isFailing ? (failing.get(workspaceId) ?? 0) : 0;
+        if (isFailing) failing.set(workspaceId, turn + 1);
+        return { id, workspaceId, left: this.#freeOf(id), isFailing, turn };
+      })
+      .toSorted((a, b) => a.turn - b.turn);
   }
 
   #freeOf(endpointId: string): number {
