@@ -57,6 +57,17 @@ export function pidsOfTree(pid: number): number[] {
   return tree.length === 0 ? [pid] : tree;
 }
 
+/** Sends a signal to a process and its descendants. */
+export function signalTree(pid: number, signal: NodeJS.Signals): void {
+  for (const member of pidsOfTree(pid)) {
+    try {
+      process.kill(member, signal);
+    } catch {
+      // The process has ended.
+    }
+  }
+}
+
 interface TreeProcess {
   readonly pid: number;
   readonly parent: number;

@@ -88,7 +88,7 @@ export class HttpClient {
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       const socket = connect({ host: '127.0.0.1', port: this.#port, allowHalfOpen: true });
-      socket.setTimeout(15_000, () =>
+      socket.setTimeout(60_000, () =>
         socket.destroy(new Error('The server sends no response and keeps the connection open')),
       );
       socket.on('data', (chunk) => chunks.push(chunk));

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pidsOfTree } from '../process-tree.ts';
+import { signalTree } from '../process-tree.ts';
 
 interface RunningProcess extends AsyncDisposable {
   readonly pid: number;
@@ -71,22 +71,12 @@ export class Restartable<Process extends RunningProcess> implements AsyncDisposa
   /** Sends SIGSTOP to the process and its descendants, which keep their connections. */
   pause(): void {
     this.#isPaused = true;
-    this.#signalTree('SIGSTOP');
+    signalTree(this.process.pid, 'SIGSTOP');
   }
 
   resume(): void {
     this.#isPaused = false;
-    this.#signalTree('SIGCONT');
-  }
-
-  #signalTree(signal: NodeJS.Signals): void {
-    for (const pid of pidsOfTree(this.process.pid)) {
-      try {
-        process.kill(pid, signal);
-      } catch {
-        // The process has ended.
-      }
-    }
+    signalTree(this.process.pid, 'SIGCONT');
   }
 
   /** Returns whether the process has ended by itself. It can then be started again. */
