@@ -506,6 +506,7 @@ describe('with a mail server', () => {
     await visitor.signUp(email);
     const token = encodeURIComponent(linkIn(await inbox.mailTo(email)).searchParams.get('token') ?? '');
     await visitor.send('GET', `/auth/verify-email?token=${token}`);
+    expect((await visitor.get('/me')).status).toBe(200);
 
     const requester = new Visitor(mailingCrm.service);
     const known = await requester.account('/request-password-reset', { email });

@@ -11,13 +11,13 @@ export interface Inbox extends AsyncDisposable {
   answer: 'store' | 'reject' | 'hang';
   /** The number of mails that senders have sent, whatever the answer. */
   readonly sentCount: number;
-  /** Returns and removes the next mail to an address. @throws Error if none arrives within 30 s. */
+  /** Returns and removes the next mail to an address. @throws Error if none arrives within 60 s. */
   mailTo(email: string): Promise<string>;
   /** Returns the number of stored mails to an address. */
   countTo(email: string): number;
 }
 
-const waitMs = 30_000;
+const waitMs = 60_000;
 
 /** Starts a mail server on a free port. */
 export async function openInbox(): Promise<Inbox> {
@@ -37,7 +37,7 @@ export async function openInbox(): Promise<Inbox> {
           return;
         }
         const to = session.envelope.rcptTo.map(({ address }) => address).join();
-        mails.push({ to, text: text.replaceAll('=\r\n', '').replaceAll('=3D', '=') });
+        mails.push({ to, text: decode(text) });
         done();
       });
     },
@@ -63,6 +63,12 @@ export async function openInbox(): Promise<Inbox> {
     },
   };
   return inbox;
+}
+
+/** Decodes a mail in ASCII. A mail of short lines is not encoded: in it, a token may begin with `3D`. */
+function decode(mail: string): string {
+  const isEncoded = /^Content-Transfer-Encoding: quoted-printable\r$/im.test(mail);
+  return isEncoded ? mail.replaceAll('=\r\n', '').replaceAll('=3D', '=') : mail;
 }
 
 /** Returns the link of a mail, which is on a line of its own. */
