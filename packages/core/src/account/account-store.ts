@@ -66,8 +66,8 @@ export interface AccountStore {
    * @returns whether the user had a second factor.
    */
   removeSecondFactor(userId: string): Promise<boolean>;
-  /** Voids the password links of a user. @param exceptId the id of the verification that stays valid. */
-  voidPasswordLinks(userId: string, exceptId?: string): Promise<void>;
+  /** Voids the password links of a user. @param beforeId the id of a verification. Only older links are voided. */
+  voidPasswordLinks(userId: string, beforeId?: string): Promise<void>;
   /**
    * Runs work that removes a role or a membership. No other such work runs at the same time, in this process or another,
    * so the owners that the work has read do not change before it ends. Within the process, the workspaces take turns.

@@ -153,12 +153,13 @@ export function createAccountStore({ prisma, select, transaction }: Database): A
       });
     },
 
-    async voidPasswordLinks(userId, exceptId) {
+    async voidPasswordLinks(userId, beforeId) {
       await prisma.verification.deleteMany({
         where: {
           value: userId,
           OR: passwordLinkPrefixes.map((prefix) => ({ identifier: { startsWith: prefix } })),
-          ...(exceptId !== undefined && { id: { not: exceptId } }),
+          // Links of concurrent requests would void each other if each voided all others.
+          ...(beforeId !== undefined && { id: { lt: beforeId } }),
         },
       });
     },
