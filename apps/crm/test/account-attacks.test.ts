@@ -8,7 +8,7 @@ import { totp } from '@leads/test-kit/totp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { libraryPaths } from '../src/routes/account/library-paths.ts';
 import { runLeads } from './command-line.ts';
-import { type Crm, startCrm } from './crm.ts';
+import { type Crm, cheapHash, startCrm, startCrmService } from './crm.ts';
 import { password, signInAs, Visitor } from './visitor.ts';
 
 /* Attacks on accounts, each as a stranger or a member of another workspace would try it. */
@@ -534,6 +534,52 @@ describe('a new password', () => {
       service.close();
     }
   });
+
+  test.each(['reset', 'change'] as const)(
+    'ends the session of a sign-in with the old password at the time of its %s',
+    async (way) => {
+      const owner = new Visitor(silent.service);
+      const email = newEmail();
+      await owner.signUp(email);
+      let compared = () => {};
+      let changed = () => {};
+      const hasCompared = new Promise<void>((resolve) => (compared = resolve));
+      const hasChanged = new Promise<void>((resolve) => (changed = resolve));
+      const passwordHash = {
+        ...cheapHash,
+        async verify(data: { hash: string; password: string }) {
+          const isCorrect = await cheapHash.verify(data);
+          compared();
+          await hasChanged;
+          return isCorrect;
+        },
+      };
+      await using slow = await startCrmService(silent.databaseUrl, {}, { passwordHash });
+      const stranger = new Visitor(slow);
+      const signingIn = stranger.signIn(email);
+      await hasCompared;
+      const newPassword = 'another good phrase';
+      if (way === 'reset') {
+        const { stdout } = await runLeads(['user', 'password-link', '--email', email, '--json'], {
+          DATABASE_URL: silent.databaseUrl,
+          JWT_SECRET: jwtSecret,
+        });
+        const token = tokenOf((JSON.parse(stdout) as { link: string }).link);
+        expect((await owner.account('/reset-password', { token, newPassword })).status).toBe(200);
+      } else {
+        const change = { currentPassword: password, newPassword, revokeOtherSessions: true };
+        expect((await owner.account('/change-password', change)).status).toBe(200);
+      }
+      changed();
+      expect((await signingIn).status).toBe(401);
+      expect((await stranger.get('/me')).status).toBe(401);
+      const sessions = await silent.fixture.sql(
+        'SELECT FROM session WHERE user_id = (SELECT id FROM "user" WHERE email = $1)',
+        [email],
+      );
+      expect(sessions).toHaveLength(way === 'reset' ? 0 : 1);
+    },
+  );
 
   test('revokes the keys and tokens of the user in all workspaces if the user asks for it', async () => {
     const [first, second] = [await silent.fixture.createWorkspace(), await silent.fixture.createWorkspace()];

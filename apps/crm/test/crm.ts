@@ -37,7 +37,7 @@ export async function startCrm(settings: NodeJS.ProcessEnv = {}): Promise<Crm> {
 }
 
 /** Hashes passwords with scrypt at its lowest cost. The default cost takes 75 ms of processor time. */
-const cheapHash = {
+export const cheapHash = {
   async hash(password: string): Promise<string> {
     const salt = randomBytes(16).toString('hex');
     return `${salt}:${scryptSync(password.normalize('NFKC'), salt, 64, { N: 2 }).toString('hex')}`;

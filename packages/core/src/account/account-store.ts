@@ -58,6 +58,8 @@ export interface AccountStore {
   takeTurn(key: string): Promise<number>;
   /** Whether a user must give a second factor to sign in. */
   hasSecondFactor(userId: string): Promise<boolean>;
+  /** Returns the hash of the password of an account. Returns `undefined` without an account or a password. */
+  findPasswordHash(email: string): Promise<string | undefined>;
   /** Removes the password of a user and ends all sessions. */
   removePassword(userId: string): Promise<void>;
   /**

@@ -19,6 +19,7 @@ import { hashedPasswordLinks, onlyNewestPasswordLink } from './rules/password-li
 import { readableSecondFactor } from './rules/readable-second-factor.ts';
 import { recentSignIn } from './rules/recent-sign-in.ts';
 import { secondFactorOnce } from './rules/second-factor-once.ts';
+import { unchangedPassword } from './rules/unchanged-password.ts';
 import { createThrottle } from './throttle.ts';
 
 const day = 24 * 60 * 60;
@@ -50,6 +51,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
   const throttle = createThrottle(store);
   const delays = guessingDelays(store);
   const passwords = newPassword(options);
+  const unchanged = unchangedPassword(store);
   const invitations = invitationLimits({ store, workspaces, sendsMail: sendMail !== undefined });
   const confirmation = confirmedAddress({
     store,
@@ -162,6 +164,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
             const { workspace } = await openWorkspace(workspaces, user);
             return { data: { ...session, activeOrganizationId: workspace.id } };
           },
+          after: (session, context) => unchanged.checkSession(session, context?.request),
         },
       },
     },
@@ -204,6 +207,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
       secondFactorOnce(store),
       invitations.plugin,
       passwords.plugin,
+      unchanged.plugin,
       delays.plugin,
       recentSignIn(),
       confirmation.plugin,

@@ -130,6 +130,14 @@ export function createAccountStore({ prisma, select, transaction }: Database): A
       return user?.twoFactorEnabled === true;
     },
 
+    async findPasswordHash(email) {
+      const account = await prisma.account.findFirst({
+        where: { user: { email: email.toLowerCase() }, providerId: 'credential' },
+        select: { password: true },
+      });
+      return account?.password ?? undefined;
+    },
+
     async removePassword(userId) {
       await prisma.$transaction([
         prisma.account.updateMany({ where: { userId, providerId: 'credential' }, data: { password: null } }),
