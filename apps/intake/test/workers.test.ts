@@ -105,7 +105,16 @@ class Pair {
   }
 
   async metrics() {
-    return parseMetrics((await this.send('/metrics')).text).samples;
+    let metrics = '';
+    // The answer is 503 if the primary takes longer than 3 s to collect the metrics.
+    await expect
+      .poll(async () => {
+        const { status, text } = await this.send('/metrics');
+        metrics = text;
+        return status;
+      })
+      .toBe(200);
+    return parseMetrics(metrics).samples;
   }
 }
 
@@ -229,7 +238,8 @@ describe('several workers', () => {
   test('that exit repeatedly stop the service, which logs it', async () => {
     const pair = await Pair.start();
     for (let i = 2; i <= 6; i++) {
-      await expect.poll(() => pair.lines('Listening').length, soon).toBe(i);
+      // A worker is killed while it starts, because five starts may take longer than the minute that is counted.
+      await expect.poll(() => pair.workerPids().length, soon).toBe(i);
       process.kill(pair.workerPids().at(-1) ?? 0, 'SIGKILL');
     }
     expect(await pair.exited).toEqual({ code: 1, signal: null });
@@ -242,24 +252,21 @@ describe('several workers', () => {
     ['SIGTERM to the primary', 'SIGTERM', 1],
     ["a terminal's Ctrl-C", 'SIGINT', -1],
   ] as const)('drain requests in progress after %s', async ([, signal, group]) => {
-    // The test must read the draining state during the delay. A request may take 10 s in all.
-    const pair = await Pair.start({ SHUTDOWN_DELAY_MS: '4000' });
+    const pair = await Pair.start({ SHUTDOWN_DELAY_MS: '12000' });
     const before = await countLeads();
-    const inProgress = Array.from({ length: 4 }, () => pair.open(route, owner));
-    for (const outgoing of inProgress) outgoing.write(lead.slice(0, 10));
-    const answers = inProgress.map(answerTo);
+    const release = await fixture.holdTable('lead');
+    onTestFinished(release);
     // Each worker has two requests, because connections are distributed in turn.
-    await expect.poll(async () => (await pair.send('/health/ready')).status, soon).toBe(200);
+    const answers = Array.from({ length: 4 }, () => pair.send(route, owner));
+    await expect.poll(() => fixture.countBlocked('%lead%'), soon).toBeGreaterThan(1);
 
     process.kill(group * pair.pid, signal);
     await expect.poll(async () => (await pair.send('/health/ready')).status, soon).toBe(503);
     expect((await pair.send('/health/ready')).status).toBe(503);
-    expect((await pair.send(route, owner)).status).toBe(200);
-    const [first, ...others] = inProgress;
-    first?.end(lead.slice(10));
-    expect((await answers[0])?.status).toBe(200);
+    answers.push(pair.send(route, owner));
     await expect.poll(() => pair.refusal(), soon).toBe('ECONNREFUSED');
-    for (const outgoing of others) outgoing.end(lead.slice(10));
+    expect(pair.lines('Stopped')).toEqual([]);
+    await release();
     for (const answer of answers) expect((await answer).status).toBe(200);
 
     expect(await pair.exited).toEqual({ code: 0, signal: null });
