@@ -259,6 +259,24 @@ describe('credentials', () => {
     expect((await visitor.send('DELETE', `/console/api-keys/${rotated.id}`)).status).toBe(200);
   });
 
+  test('are listed, rotated and revoked if an API key has an expiry after the year 9999, which the release before stores', async () => {
+    const { visitor } = await signInAs(service, await fixture.createWorkspace(), 'owner');
+    const { record } = await createKey(visitor, { name: 'x', expiresAt: '9999-12-31T23:59:59Z' });
+    await fixture.sql(`UPDATE api_key SET expires_at = '10000-01-01T00:00:00Z' WHERE id = $1`, [record.id]);
+    const last = { id: record.id, state: 'active', expiresAt: '9999-12-31T23:59:59.999Z' };
+    const own = await visitor.get('/api-keys');
+    const ofMembers = await visitor.get('/members/credentials');
+    expect([own.status, ofMembers.status]).toEqual([200, 200]);
+    expect(own.json<KeyRecord[]>()).toContainEqual(expect.objectContaining(last));
+    expect(ofMembers.json<{ apiKeys: KeyRecord[] }>().apiKeys).toContainEqual(expect.objectContaining(last));
+
+    const rotated = await visitor.send('POST', `/console/api-keys/${record.id}/rotate`);
+    expect(rotated.json()).toMatchObject({ record: { ...last, id: expect.any(String) } });
+    const revoked = await visitor.send('DELETE', `/console/api-keys/${record.id}`);
+    expect(revoked.status).toBe(200);
+    expect(revoked.json()).toMatchObject({ record: { ...last, state: 'revoked' } });
+  });
+
   test.for([
     [{ name: '' }, '#/name'],
     [{ name: ' \t' }, '#/name'],

@@ -7,6 +7,7 @@ import type {
 } from '../credential/credential-store.ts';
 import type { SingleScope } from '../credential/principal.ts';
 import { requireRoom } from '../limits/caps.ts';
+import { boundTime } from '../parse-time.ts';
 import { uuidPattern } from '../uuid.ts';
 import type { Database, Transaction } from './client.ts';
 import { Prisma } from './generated/client.ts';
@@ -40,7 +41,19 @@ function toApiKey({
   scopes,
   ...row
 }: Prisma.ApiKeyGetPayload<{ select: typeof apiKeyColumns }>): ApiKey {
-  return { ...withoutNulls(row), scope: scopes.length === 0 ? scope : (scopes as SingleScope[]) };
+  return {
+    ...withoutNulls(row),
+    expiresAt: row.expiresAt === null ? undefined : readExpiry(row.expiresAt),
+    scope: scopes.length === 0 ? scope : (scopes as SingleScope[]),
+  };
+}
+
+/**
+ * Returns an expiry by the end of the year 9999. The release before stores later ones when it rotates a key, and Prisma's
+ * adapter reads them as an invalid date, which no list of keys can return.
+ */
+function readExpiry(stored: Date): Date {
+  return Number.isNaN(stored.getTime()) ? boundTime(Number.POSITIVE_INFINITY) : stored;
 }
 
 /** Creates the lookups of the guards, in Postgres. */
