@@ -14,7 +14,7 @@ import {
 import { notice } from './leads-page.ts';
 import { setColorScheme } from './page-checks.ts';
 import { totp } from '@leads/test-kit/totp';
-import { type Website, password, openWebsite } from './website.ts';
+import { type Website, hold, openWebsite, password, waitForFrames } from './website.ts';
 
 // Every dialog and menu is opened, used and closed with the keyboard only, and checked for accessibility.
 
@@ -275,6 +275,27 @@ test('a confirmation that is closed before its request fails reports the failure
     [{ active: 0 }],
   );
   await waitUntilClosed(failure);
+});
+
+test('a confirmation that is closed before its request succeeds leaves the next dialog open', async () => {
+  const { page, workspace } = await website.openSignedIn({ role: 'manager' });
+  await website.fixture.sql(`UPDATE campaign SET name = code WHERE workspace_id = $1`, [workspace.id]);
+  await openPage(page, '/campaigns', 'Campaigns');
+  const changed = await hold(page, /\/console\/campaigns\/[^/]+$/, 'PATCH');
+  const first = page.getByRole('dialog', { name: 'Pause this campaign?' });
+  await chooseItem(page, 'More for DEMO', 'Pause');
+  await first.waitFor();
+  await press(page, 'Pause');
+  await first.locator('button[data-loading]').waitFor();
+  await page.keyboard.press('Escape');
+  await waitUntilClosed(first);
+  const next = page.getByRole('dialog', { name: /^Integration page of/ });
+  await chooseItem(page, 'More for DEMO', 'Integration page');
+  await next.getByRole('button', { name: 'Create the page' }).waitFor();
+  changed.release();
+  await page.getByText('Paused').waitFor();
+  await waitForFrames(page);
+  expect(await next.count()).toBe(1);
 });
 
 test('the name, the password and the second factor of an account can be changed with the keyboard', async () => {

@@ -36,12 +36,13 @@ export function ConfirmDialog({
   const confirm = useMutation({
     mutationFn: onConfirm,
     gcTime: 0,
-    onSuccess: onClose,
     onError(error) {
       if (isShown.current) return;
       showFailure(error, () => confirm.mutate(), { text: texts.common.failed(action, error.message) });
     },
   });
+  // The callback of a call does not run after the dialog is closed, when another dialog may be open.
+  const start = () => confirm.mutate(undefined, { onSuccess: onClose });
   return (
     <Dialog onClose={onClose} title={title}>
       <Stack>
@@ -51,7 +52,7 @@ export function ConfirmDialog({
           <Button variant="default" onClick={onClose} data-autofocus>
             {texts.common.cancel}
           </Button>
-          <Button color={color} loading={confirm.isPending} onClick={() => confirm.mutate()}>
+          <Button color={color} loading={confirm.isPending} onClick={start}>
             {action}
           </Button>
         </Group>
