@@ -129,6 +129,25 @@ test('a user who accepts an invitation becomes a member with the permissions of 
   await other.getByText('You are not a member of any workspace').waitFor();
 });
 
+test('the credentials of a removed member disappear from the list of all credentials at once', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  const { userId, email } = await workspace.addMember('publisher');
+  await website.fixture.sql(`UPDATE "user" SET name = 'Grace Hopper' WHERE id = $1`, [userId]);
+  // No list is refreshed because of its age.
+  await page.clock.setFixedTime(new Date());
+  await page.goto('/developers');
+  const credentials = page.getByRole('list', { name: 'Keys and tokens of all members' });
+  const ofMember = credentials.getByRole('listitem').filter({ hasText: email });
+  await expect.poll(() => ofMember.count()).toBe(2);
+  await page.getByRole('link', { name: 'Members', exact: true }).click();
+  await page.getByRole('button', { name: 'Remove Grace Hopper' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await row(page, 'Grace Hopper').waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Developers' }).click();
+  await credentials.waitFor();
+  await expect.poll(() => ofMember.count()).toBe(0);
+});
+
 test('the link of a canceled invitation no longer works', async () => {
   const { page } = await openAsOnlyOwner();
   await page.goto('/members');

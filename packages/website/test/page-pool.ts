@@ -130,7 +130,7 @@ export class PagePool implements AsyncDisposable {
     devTools.set(page, await context.newCDPSession(page));
     const pooled: PooledPage = { page, context, isChanged: false };
     for (const target of [page, context, page.clock, context.clock]) {
-      for (const name of [...permanent, 'install'] as const) {
+      for (const name of [...permanent, 'install', 'setFixedTime'] as const) {
         const method: unknown = Reflect.get(target, name);
         if (typeof method !== 'function') continue;
         Object.assign(target, {

@@ -189,12 +189,8 @@ function Members({ workspace }: { workspace: OwnWorkspace }) {
                       action={t.remove}
                       onConfirm={async () => {
                         await removeMember(workspace.id, member.id);
-                        // The invitations that the member has sent end with the membership.
-                        await Promise.all(
-                          [membersQuery, invitationsQuery].map(({ queryKey }) =>
-                            queryClient.invalidateQueries({ queryKey }),
-                          ),
-                        );
+                        // The credentials, the invitations and the assignments of the member end with the membership.
+                        await queryClient.invalidateQueries();
                       }}
                     >
                       <Text size="sm">{t.removeLead(member.name)}</Text>
