@@ -176,7 +176,7 @@ describe('an import', () => {
       .toBeGreaterThan(200 * 60 + 36);
   });
 
-  test('is not ended by the back button, and not by closing the tab without a question, and a click outside keeps its report', async () => {
+  test('is not ended by the back button, and not by closing the tab without a question, and its report stays until the user closes it', async () => {
     const { page } = await website.openSignedIn();
     const file = join(folder, 'rejected.csv');
     await writeFile(file, 'name,phone\nNo Phone,\n');
@@ -197,8 +197,14 @@ describe('an import', () => {
     const report = page.getByRole('table', { name: 'Import report' });
     await report.waitFor();
     await page.mouse.click(5, 5);
+    await page.goBack();
     await waitForFrames(page);
     expect(await figure(page, 'Rejected')).toBe('Rejected1');
+    const [questionOfReport] = await Promise.all([
+      page.waitForEvent('dialog'),
+      page.close({ runBeforeUnload: true }),
+    ]);
+    await questionOfReport.dismiss();
     await page.getByRole('button', { name: 'Done' }).click();
     await report.waitFor({ state: 'detached' });
     // After the import, the back button leaves the page.

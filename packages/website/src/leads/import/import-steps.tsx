@@ -1,13 +1,12 @@
 import { Alert, Button, FileButton, Group, Progress, Select, Stack, Table, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useBlocker } from '@tanstack/react-router';
 import type { ImportAnswer } from '@leads/core/lead';
 import { type ReactNode, useRef, useState } from 'react';
 import type { Upload } from '../../api/leads.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { download } from '../../shell/download.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
-import { usePreventReload } from '../../shell/use-prevent-reload.ts';
+import { useKeepPage } from '../../shell/use-keep-page.ts';
 import * as texts from '../../texts/index.ts';
 import { type ImportFile, lineInFile, readHead, rejectedLines, withHeader } from './import-file.ts';
 import classes from './import.module.css';
@@ -181,13 +180,8 @@ export function ImportForm<Target extends string, Answer extends Report>({
       onImported();
     },
   });
-  usePreventReload(upload.isPending || upload.isSuccess);
-  // Leaving the page ends the import. Before the tab is closed, the browser asks the user. A user whose session has ended
-  // signs in again.
-  useBlocker({
-    shouldBlockFn: ({ next }) => next.pathname !== '/sign-in',
-    disabled: !upload.isPending,
-  });
+  // Leaving the page ends the import. A report of rejected lines cannot be opened again.
+  useKeepPage(upload.isPending || (upload.data?.rejected ?? 0) > 0);
   const start = () => upload.mutate();
 
   if (upload.isPending) {
