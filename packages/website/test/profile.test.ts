@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { expectFocusOn, press } from './by-keyboard.ts';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
 import { totp } from '@leads/test-kit/totp';
-import { type Website, password, openWebsite } from './website.ts';
+import { type Website, openWebsite, password, waitForFrames } from './website.ts';
 
 const run = promisify(execFile);
 
@@ -639,4 +639,41 @@ test('a session of more than 10 minutes needs the password before it creates a k
   await page.keyboard.press('Enter');
   await takeSecret(page);
   await row(page, 'After a break').waitFor();
+});
+
+test('a new secret stays until the user has stored it, also after the back button, and the browser asks before the tab is closed', async () => {
+  const { page } = await website.openSignedIn();
+  /** Tries to leave the page while it shows a secret. */
+  const tryToLeave = async () => {
+    await page.goBack();
+    await waitForFrames(page);
+    const [question] = await Promise.all([
+      page.waitForEvent('dialog'),
+      page.close({ runBeforeUnload: true }),
+    ]);
+    expect(question.type()).toBe('beforeunload');
+    await question.dismiss();
+  };
+  await page.goto('/campaigns');
+  await page.getByRole('link', { name: 'Developers' }).click();
+  await page.getByRole('button', { name: 'Create an API key' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('Shown once');
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Secret of Shown once').waitFor();
+  await tryToLeave();
+  await takeSecret(page);
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor();
+
+  await page.getByRole('button', { name: /^Your account/ }).click();
+  await page.getByRole('menuitem', { name: 'Profile' }).click();
+  await page.getByRole('tab', { name: 'Account' }).click();
+  await page.getByRole('button', { name: 'Turn on' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Current password').first().fill(password);
+  await page.keyboard.press('Enter');
+  const codes = dialog.getByRole('list', { name: 'Recovery codes' });
+  await codes.waitFor();
+  await tryToLeave();
+  expect(await codes.getByRole('listitem').count()).toBe(10);
 });

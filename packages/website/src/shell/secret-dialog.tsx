@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import * as texts from '../texts/index.ts';
 import { CopyTextButton } from './copy-text-button.tsx';
 import { Dialog } from './dialog.tsx';
-import { usePreventReload } from './use-prevent-reload.ts';
+import { useKeepPage } from './use-keep-page.ts';
 
 const t = texts.common;
 
@@ -30,7 +30,7 @@ export function SecretDialog({
   onClose: () => void;
   children?: ReactNode;
 }) {
-  usePreventReload(shown !== undefined);
+  useKeepPage(shown !== undefined);
   if (shown === undefined) return null;
   return (
     <Dialog onClose={onClose} title={shown.title} closeOnEscape={false} withCloseButton={false} size="lg">

@@ -6,7 +6,7 @@ import { CopyTextButton } from '../../shell/copy-text-button.tsx';
 import { download } from '../../shell/download.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
-import { usePreventReload } from '../../shell/use-prevent-reload.ts';
+import { useKeepPage } from '../../shell/use-keep-page.ts';
 import * as texts from '../../texts/index.ts';
 import { useAccountCall } from './use-account-call.ts';
 
@@ -161,7 +161,7 @@ function Actions({ onClose, children }: { onClose: () => void; children: ReactNo
 }
 
 function RecoveryCodes({ codes }: { codes: readonly string[] }) {
-  usePreventReload(true);
+  useKeepPage(true);
   const text = `${codes.join('\n')}\n`;
   const downloadCodes = () => download(new Blob([text], { type: 'text/plain' }), 'recovery-codes.txt');
   return (
