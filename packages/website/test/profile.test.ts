@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { expectFocusOn, press } from './by-keyboard.ts';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
 import { totp } from '@leads/test-kit/totp';
-import { type Website, openWebsite, password, waitForFrames } from './website.ts';
+import { type Website, hold, openWebsite, password, waitForFrames } from './website.ts';
 
 const run = promisify(execFile);
 
@@ -521,6 +521,32 @@ describe('an account', () => {
     await dialog.getByLabel('Current password').first().fill(password);
     await page.keyboard.press('Enter');
     await page.getByText('Off. Signing in needs your password only').waitFor();
+  });
+
+  test('shows its new recovery codes also to a user who tries to close the dialog during the request', async () => {
+    const { page } = await website.openSignedIn();
+    await page.goto('/profile?tab=account');
+    await page.getByRole('button', { name: 'Turn on' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Current password').first().fill(password);
+    await page.keyboard.press('Enter');
+    await dialog.getByLabel('Current code of the app').fill(totp(await dialog.locator('pre').innerText()));
+    await page.keyboard.press('Enter');
+    await page.getByText('On. Signing in needs your password and a code').waitFor();
+
+    const generated = await hold(page, /generate-backup-codes/);
+    await page.getByRole('button', { name: 'New recovery codes' }).click();
+    await dialog.getByLabel('Current password').first().fill(password);
+    await page.keyboard.press('Enter');
+    await dialog.locator('button[data-loading]').waitFor();
+    // The request has perhaps replaced the old codes by now.
+    await page.keyboard.press('Escape');
+    await dialog.getByRole('button', { name: 'Cancel' }).click({ force: true });
+    await waitForFrames(page);
+    generated.release();
+    await dialog.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem').nth(9).waitFor();
+    await dialog.getByRole('button', { name: 'I have stored it' }).click();
+    await dialog.waitFor({ state: 'detached' });
   });
 
   test('can change its name and its password, and a new password signs out other browsers', async () => {

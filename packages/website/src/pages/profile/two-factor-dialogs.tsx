@@ -5,6 +5,7 @@ import { encode } from 'uqr';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
 import { download } from '../../shell/download.ts';
 import { Dialog } from '../../shell/dialog.tsx';
+import { inert } from '../../shell/inert.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { useKeepPage } from '../../shell/use-keep-page.ts';
 import * as texts from '../../texts/index.ts';
@@ -90,16 +91,18 @@ export function CodesDialog({ onClose }: Pick<DialogProps, 'onClose'>) {
   const generate = useAccountCall<{ backupCodes: readonly string[] }>('/two-factor/generate-backup-codes', {
     onSuccess: ({ backupCodes }) => setCodes(backupCodes),
   });
+  // The codes are shown once. The earlier ones no longer work, perhaps already before the response.
+  const canClose = codes === undefined && !generate.isPending;
   return (
-    // The codes are shown once, and the earlier ones no longer work.
-    <Dialog
-      onClose={onClose}
-      title={t.newRecoveryCodes}
-      closeOnEscape={codes === undefined}
-      withCloseButton={codes === undefined}
-    >
+    <Dialog onClose={onClose} title={t.newRecoveryCodes} closeOnEscape={canClose} withCloseButton={canClose}>
       {codes === undefined ? (
-        <PasswordStep call={generate} lead={t.newRecoveryLead} action={t.continue} onClose={onClose} />
+        <PasswordStep
+          call={generate}
+          lead={t.newRecoveryLead}
+          action={t.continue}
+          canClose={canClose}
+          onClose={onClose}
+        />
       ) : (
         <Stack>
           <RecoveryCodes codes={codes} />
@@ -118,12 +121,14 @@ function PasswordStep({
   lead,
   action,
   color,
+  canClose = true,
   onClose,
 }: {
   call: { mutate: (body: { password: string }) => void; isPending: boolean; error: Error | null };
   lead?: string;
   action: string;
   color?: string;
+  canClose?: boolean;
   onClose: () => void;
 }) {
   const form = useForm({ initialValues: { password: '' } });
@@ -139,7 +144,7 @@ function PasswordStep({
           {...form.getInputProps('password')}
         />
         {call.error !== null && <ErrorNotice error={call.error} />}
-        <Actions onClose={onClose}>
+        <Actions canClose={canClose} onClose={onClose}>
           <Button type="submit" loading={call.isPending} {...(color !== undefined && { color })}>
             {action}
           </Button>
@@ -149,10 +154,18 @@ function PasswordStep({
   );
 }
 
-function Actions({ onClose, children }: { onClose: () => void; children: ReactNode }) {
+function Actions({
+  canClose = true,
+  onClose,
+  children,
+}: {
+  canClose?: boolean;
+  onClose: () => void;
+  children: ReactNode;
+}) {
   return (
     <Group justify="flex-end">
-      <Button variant="default" onClick={onClose}>
+      <Button variant="default" {...inert(!canClose)} onClick={() => canClose && onClose()}>
         {texts.common.cancel}
       </Button>
       {children}
