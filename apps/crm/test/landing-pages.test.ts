@@ -63,8 +63,10 @@ const register = (workspace: TestWorkspace, names: readonly string[]) =>
   fixture.landingPages.add(names.map((name) => ({ workspaceId: workspace.id, name })));
 
 /** Returns the id of the campaign to which the intake routes leads of the landing page. */
-async function routeOf({ id }: TestWorkspace, name: string): Promise<string> {
-  return (await fixture.intakeRouting.findRoute(id, name, undefined)).campaignId;
+async function routeOf({ id }: TestWorkspace, name: string): Promise<string | undefined> {
+  const query = { workspaceId: id, landingPage: name, keyCampaignId: undefined };
+  const [route] = await fixture.intakeRouting.findRoutes([query]);
+  return route?.campaignId;
 }
 
 describe('POST /api/v1/landing-pages', () => {

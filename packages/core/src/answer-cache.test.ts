@@ -14,13 +14,14 @@ class Store {
   failure: Error | undefined;
   gate: Promise<void> | undefined;
 
-  readonly find = async (): Promise<string | undefined> => {
-    this.queries += 1;
-    const { gate, failure, answer } = this;
-    await gate;
-    if (failure !== undefined) throw failure;
-    return answer;
-  };
+  readonly find = (): Promise<string | undefined> =>
+    health.query(async () => {
+      this.queries += 1;
+      const { gate, failure, answer } = this;
+      await gate;
+      if (failure !== undefined) throw failure;
+      return answer;
+    });
 }
 
 const unavailable = () => new LeadsError('unavailable');
@@ -228,5 +229,53 @@ describe('an invalidated answer', () => {
     gate.open();
     expect(await early).toBe('good');
     expect(await get()).toBeUndefined();
+  });
+});
+
+describe('tenants share the cache', () => {
+  const names = (tenant: string, count: number) => Array.from({ length: count }, (_, n) => `${tenant}/${n}`);
+  const kept = (keys: readonly string[]) => keys.filter((key) => cache.getFresh(key) !== undefined);
+  const fill = async (keys: readonly string[]) => {
+    for (const key of keys) await get(key);
+  };
+
+  beforeEach(() => {
+    const isKept = (found: string | undefined) => found !== undefined;
+    cache = new AnswerCache({ database: health, isKept }, (key) => key.slice(0, 1));
+  });
+
+  test('answers of one fill half of it, replace its oldest answers, and remove none of others', async () => {
+    const [few, many] = [names('a', 100), names('b', 20_000)];
+    await fill(few);
+    await fill(many);
+    expect(kept(few)).toEqual(few);
+    expect(kept(many)).toEqual(many.slice(-4_950));
+    const third = names('c', 10_000);
+    await fill(third);
+    expect(kept(few)).toEqual(few);
+    expect(kept(many)).toEqual(many.slice(-4_950));
+    expect(kept(third)).toEqual(third.slice(-2_475));
+  });
+
+  test('an answer that is queried again is not the oldest', async () => {
+    const keys = names('a', 5_000);
+    await fill(keys);
+    vi.advanceTimersByTime(9_000);
+    await fill(['a/0', 'a/new']);
+    store.failure = unavailable();
+    expect([await get('a/0'), await get('a/2'), await get('a/new')]).toEqual(['good', 'good', 'good']);
+    vi.advanceTimersByTime(9_000);
+    await expect(get('a/1')).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  test('expired and invalidated answers of a tenant do not count', async () => {
+    store.answer = undefined;
+    await fill(names('a expired', 200));
+    vi.advanceTimersByTime(8_001);
+    await fill(names('a invalidated', 200));
+    cache.invalidate(() => true);
+    const keys = names('a', 5_100);
+    await fill(keys);
+    expect(kept(keys)).toEqual(keys.slice(100));
   });
 });

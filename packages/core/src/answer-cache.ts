@@ -52,17 +52,28 @@ export class AnswerCache<Found> {
   #misses = 0;
   #staleHits = 0;
   readonly #stale: StaleAnswers<Found> | undefined;
+  readonly #tenantOf: ((key: string) => string) | undefined;
+  /** The keys of the answers by tenant, the oldest answer first. */
+  readonly #keysByTenant = new Map<string, Set<string>>();
   readonly #queries = new Map<string, Promise<Found>>();
   readonly #answers = new LRUCache<string, Answer<Found>>({
     max: maxAnswers,
     ttl: freshMs,
     // Expired answers leave the memory, because their keys may be secrets.
     ttlAutopurge: true,
+    dispose: (_answer, key) => this.#removeFromTenant(key),
+    noDisposeOnSet: true,
   });
 
-  /** @param stale without it, stale answers are never served. */
-  constructor(stale?: StaleAnswers<Found>) {
+  /**
+   * @param stale without it, stale answers are never served.
+   * @param tenantOf returns the tenant of a key. With it, a tenant gets a further answer while it has fewer answers than
+   *   there is room for (dynamic thresholds, as in FairBacklog). After that, a new answer replaces its oldest one. So the
+   *   answers of one tenant fill at most half of the cache, and remove no answers of others.
+   */
+  constructor(stale?: StaleAnswers<Found>, tenantOf?: (key: string) => string) {
     this.#stale = stale;
+    this.#tenantOf = tenantOf;
   }
 
   /** Returns the answer if it is fresh. */
@@ -76,7 +87,8 @@ export class AnswerCache<Found> {
   /**
    * Returns an answer if there is no fresh one. Concurrent callers share one query.
    *
-   * @param find queries the database. Its errors are not cached.
+   * @param find queries the database, by {@link DatabaseHealth.query} if stale answers may be served. Its errors are not
+   *   cached.
    * @param findInSnapshot is called if the database is unavailable and there is no stale answer.
    * @throws LeadsError `unavailable` if the database is unavailable and there is no answer.
    */
@@ -127,7 +139,7 @@ export class AnswerCache<Found> {
     this.#misses += 1;
     // An answer is as old as its query, which may be slow.
     const startedAt = performance.now();
-    const query: Promise<Found> = (this.#stale === undefined ? find() : this.#stale.database.query(find))
+    const query: Promise<Found> = find()
       .then((found) => {
         if (this.#queries.get(key) === query) this.#keep(key, found, startedAt);
         return found;
@@ -173,12 +185,36 @@ export class AnswerCache<Found> {
     const age = performance.now() - startedAt;
     const keptMs = this.#stale?.isKept(found) === true ? staleMs : freshMs;
     const ttl = Math.max(1, keptMs - Math.ceil(age));
-    this.#answers.set(key, { found, freshUntil: startedAt + freshMs }, { ttl });
+    this.#set(key, { found, freshUntil: startedAt + freshMs }, ttl);
   }
 
   #keepFromSnapshot(key: string, { found, asOf }: SnapshotAnswer<Found>): void {
     const ttl = Math.ceil(asOf + staleMs - Date.now());
-    if (ttl > 0) this.#answers.set(key, { found, freshUntil: 0 }, { ttl });
+    if (ttl > 0) this.#set(key, { found, freshUntil: 0 }, ttl);
+  }
+
+  #set(key: string, answer: Answer<Found>, ttl: number): void {
+    if (this.#tenantOf !== undefined) this.#addToTenant(this.#tenantOf(key), key);
+    this.#answers.set(key, answer, { ttl });
+  }
+
+  #addToTenant(tenant: string, key: string): void {
+    const keys = this.#keysByTenant.get(tenant) ?? new Set();
+    const [oldest] = keys;
+    const hasShare = keys.size >= maxAnswers - this.#answers.size;
+    if (oldest !== undefined && hasShare && !keys.has(key)) this.#answers.delete(oldest);
+    // A key that is added again comes last.
+    keys.delete(key);
+    keys.add(key);
+    this.#keysByTenant.set(tenant, keys);
+  }
+
+  #removeFromTenant(key: string): void {
+    const tenant = this.#tenantOf?.(key);
+    if (tenant === undefined) return;
+    const keys = this.#keysByTenant.get(tenant);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#keysByTenant.delete(tenant);
   }
 }
 

@@ -22,10 +22,16 @@ function setUp(stale?: StaleRoutes) {
   };
   const routes = new CampaignRouter(
     {
-      findRoute: async (...parameters) => {
-        queries.push(parameters);
+      findRoutes: async (batch) => {
+        queries.push(
+          ...batch.map(({ workspaceId, landingPage, keyCampaignId }) => [
+            workspaceId,
+            landingPage,
+            keyCampaignId,
+          ]),
+        );
         if (answer.failure !== undefined) throw answer.failure;
-        return answer.route;
+        return batch.map(() => answer.route);
       },
     },
     { register: (_workspaceId, name) => void registered.push(name) },

@@ -116,7 +116,8 @@ export class CredentialVerifier {
 
   /** Only a lookup that finds no key counts: the first requests with valid keys can be more than the quota. */
   async #findApiKey(hash: Buffer, address: string | undefined): Promise<CachedKey | undefined> {
-    const found = await this.#lookup.findApiKey(hash);
+    const find = () => this.#lookup.findApiKey(hash);
+    const found = await (this.#staleKeys === undefined ? find() : this.#staleKeys.database.query(find));
     if (address !== undefined) {
       if (found === undefined) this.#unknownKeys?.take(address);
       else this.#found.set(hash.toString('base64'), true);

@@ -254,7 +254,8 @@ describe('an outage is', () => {
     await expectUnavailable(createLeadStore(database).insert([{ ...watched, duplicateWindowSeconds: 60 }]));
     await expectUnavailable(createCredentialStore(database).findApiKey(Buffer.alloc(32)));
     await expectUnavailable(createCampaignStore(database).findByCode(tenant.workspaceId, 'x'));
-    await expectUnavailable(createIntakeRouting(database).findRoute(tenant.workspaceId, 'x', undefined));
+    const query = { workspaceId: tenant.workspaceId, landingPage: 'x', keyCampaignId: undefined };
+    await expectUnavailable(createIntakeRouting(database).findRoutes([query]));
     await expectUnavailable(
       createWorkspaceStore(database).addMember({
         email: 'ada@example.io',

@@ -42,7 +42,7 @@ export class SnapshotCache {
     return { found, asOf: snapshot.asOf };
   }
 
-  /** Finds a route, as {@link IntakeRouting.findRoute}. */
+  /** Finds a route, as {@link IntakeRouting.findRoutes}. */
   async findRoute(
     workspaceId: string,
     landingPage: string | undefined,
