@@ -192,7 +192,7 @@ test('leads hold run approves each due lead once, also if it is killed and start
   expect(JSON.parse(set.stdout)).toMatchObject({ approveAfterSeconds: 60 });
   const due = Array.from({ length: 4_000 }, () => ({
     ...workspace.lead(workspace.owner, { createdAt: ageOf(1) }),
-    approveAfterSeconds: 60,
+    approveAfterSeconds: 3_600,
   }));
   await fixture.leads.insert(due);
   const hold = async (...args: string[]) =>
@@ -211,17 +211,25 @@ test('leads hold run approves each due lead once, also if it is killed and start
         [due.map(({ id }) => id)],
       )
     )[0] ?? { leads: 0, changes: 0 };
+  // The run takes this advisory lock in each transaction. It gets the lock once between two connections of the test.
+  const lock = 'SELECT pg_advisory_lock(6626070150)';
+  const waiting = () => fixture.countBlocked('%pg_advisory%lock%');
+  await using before = await openAdminClient(env.DATABASE_URL);
+  await using after = await openAdminClient(env.DATABASE_URL);
+  await before.query(lock);
   const killed = startLeads(['hold', 'run', '--quiet'], env);
-  await vi.waitFor(async () => expect((await counts()).leads).toBeGreaterThan(0), {
-    timeout: 60_000,
-    interval: 5,
-  });
+  await expect.poll(waiting).toBe(1);
+  const locked = after.query(lock);
+  await expect.poll(waiting).toBe(2);
+  await before.query('SELECT pg_advisory_unlock_all()');
+  await locked;
   killed.child.kill('SIGKILL');
   await killed.ended;
-  const before = await counts();
-  expect(before.changes).toBe(before.leads);
-  expect(before.leads).toBeLessThan(4_000);
-  expect(await hold('run')).toEqual({ approved: 4_000 - before.leads });
+  await after.query('SELECT pg_advisory_unlock_all()');
+  const { leads: approved, changes } = await counts();
+  expect(approved).toBeGreaterThan(0);
+  expect(changes).toBe(approved);
+  expect(await hold('run')).toEqual({ approved: 4_000 - approved });
   expect(await counts()).toEqual({ leads: 4_000, changes: 4_000 });
   expect(await list()).toEqual([]);
   expect((await runLeads(['hold', 'list'], env)).stdout).toBe('No leads wait for the end of a hold time.\n');
