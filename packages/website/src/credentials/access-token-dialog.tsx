@@ -41,7 +41,7 @@ export function AccessTokenDialog({
   });
   return (
     <Dialog onClose={onClose} title={t.createAccessToken}>
-      <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
+      <form onSubmit={form.onSubmit((values) => create.mutate(values, { onSuccess: onClose }))}>
         <Stack>
           <TextInput
             label={t.name}

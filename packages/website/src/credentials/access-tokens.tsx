@@ -87,7 +87,6 @@ export function AccessTokens({
         <AccessTokenDialog
           onClose={close}
           onMade={(made) => {
-            close();
             onMade(made);
             void reload();
           }}

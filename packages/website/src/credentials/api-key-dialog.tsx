@@ -108,7 +108,7 @@ export function ApiKeyDialog({
   );
   return (
     <Dialog onClose={onClose} title={forPages ? t.createPageKey : t.createApiKey}>
-      <form onSubmit={form.onSubmit((values) => create.mutate(values), create.reset)}>
+      <form onSubmit={form.onSubmit((values) => create.mutate(values, { onSuccess: onClose }), create.reset)}>
         <Stack>
           <TextInput
             label={t.name}

@@ -142,7 +142,6 @@ export function ApiKeys({
         <ApiKeyDialog
           onClose={close}
           onMade={(credential) => {
-            close();
             onMade(credential);
             void reload();
           }}

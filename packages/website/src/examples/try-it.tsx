@@ -174,7 +174,6 @@ export function TryIt({
           forPages={creating === 'page-key'}
           onClose={close}
           onMade={(credential) => {
-            close();
             onMade(credential);
             void queryClient.invalidateQueries({ queryKey: credentialsKey });
           }}

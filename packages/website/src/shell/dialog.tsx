@@ -20,6 +20,9 @@ function subscribe(listener: () => void): () => void {
 /**
  * A dialog that is open while it is mounted. Closing it returns the focus, unless `isFocusReturned` returns false. A click
  * beside it closes it only with `closeOnClickOutside`, because most dialogs have input, which the click would discard.
+ *
+ * A request closes its dialog by the callback of its call: `mutate(values, { onSuccess: onClose })`. That callback does not
+ * run after the user has closed the dialog. A callback of the mutation would close the dialog that is open by then.
  */
 export function Dialog({
   closeOnEscape = true,

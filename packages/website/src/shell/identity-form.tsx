@@ -36,11 +36,10 @@ function IdentityForm({ onDone, onClose }: Props) {
         ? account('/two-factor/verify-totp', { code: secret.trim() })
         : account('/confirm-password', { password: secret }),
     gcTime: 0,
-    onSuccess: onDone,
     onError: (error) => form.setErrors({ secret: Object.values(fieldErrorsOf(error))[0] }),
   });
   return (
-    <form onSubmit={form.onSubmit(({ secret }) => confirm.mutate(secret))}>
+    <form onSubmit={form.onSubmit(({ secret }) => confirm.mutate(secret, { onSuccess: onDone }))}>
       <Stack>
         <Text size="sm">{t.identityLead}</Text>
         {byCode ? (

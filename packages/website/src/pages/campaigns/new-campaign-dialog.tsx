@@ -24,15 +24,12 @@ export function NewCampaignDialog({ onClose }: { onClose: () => void }) {
   );
   const create = useMutation({
     mutationFn: createCampaign,
-    async onSuccess() {
-      await queryClient.invalidateQueries({ queryKey: campaignsQuery.queryKey });
-      onClose();
-    },
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: campaignsQuery.queryKey }),
     onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
   return (
     <Dialog onClose={onClose} title={t.create}>
-      <form onSubmit={form.onSubmit((values) => create.mutate(values), create.reset)}>
+      <form onSubmit={form.onSubmit((values) => create.mutate(values, { onSuccess: onClose }), create.reset)}>
         <Stack>
           <TextInput label={t.name} required maxLength={255} data-autofocus {...form.getInputProps('name')} />
           <TextInput

@@ -27,15 +27,12 @@ export function RegisterPageDialog({
   const register = useMutation({
     mutationFn: ({ name, campaignCode }: { name: string; campaignCode: string | null }) =>
       createLandingPage({ name, ...(campaignCode !== null && { campaignCode }) }),
-    async onSuccess() {
-      await refreshLandingPages(queryClient);
-      onClose();
-    },
+    onSuccess: () => refreshLandingPages(queryClient),
     onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
   return (
     <Dialog onClose={onClose} title={t.register}>
-      <form onSubmit={form.onSubmit((values) => register.mutate(values))}>
+      <form onSubmit={form.onSubmit((values) => register.mutate(values, { onSuccess: onClose }))}>
         <Stack>
           <TextInput
             label={t.registerName}

@@ -58,7 +58,6 @@ function Webhooks() {
         <WebhookDialog
           onClose={close}
           onCreated={({ webhook, secret: made }) => {
-            close();
             setSecret({ title: webhooks.createdTitle, name: webhook.url, secret: made });
             void queryClient.invalidateQueries({ queryKey: endpointsKey });
           }}

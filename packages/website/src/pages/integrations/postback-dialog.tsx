@@ -103,10 +103,7 @@ export function PostbackDialog({ postback, onClose }: { postback?: PostbackView;
         ? createPostback({ ...changes, owner: chosen })
         : updateEndpoint('postback', postback.id, changes);
     },
-    async onSuccess() {
-      await queryClient.invalidateQueries({ queryKey: endpointsKey });
-      onClose();
-    },
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointsKey }),
     onError(error) {
       const errors = errorsOf(error);
       form.setErrors(errors);
@@ -131,7 +128,7 @@ export function PostbackDialog({ postback, onClose }: { postback?: PostbackView;
 
   return (
     <Dialog onClose={onClose} title={postback === undefined ? t.create : t.editTitle} size="lg">
-      <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
+      <form onSubmit={form.onSubmit((values) => save.mutate(values, { onSuccess: onClose }))}>
         <Stack>
           {isManager && postback === undefined && (
             <Select

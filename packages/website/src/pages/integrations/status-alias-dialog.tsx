@@ -44,7 +44,7 @@ export function StatusAliasDialog({
   });
   return (
     <Dialog onClose={onClose} title={edited === undefined ? t.create : t.editTitle}>
-      <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
+      <form onSubmit={form.onSubmit((values) => save.mutate(values, { onSuccess: onClose }))}>
         <Stack>
           <TextInput
             label={t.alias}

@@ -106,10 +106,7 @@ export function StatusAliases() {
       {edited !== undefined && (
         <StatusAliasDialog
           {...(edited !== 'new' && { edited })}
-          onSaved={(changed) => {
-            show(changed);
-            setEdited(undefined);
-          }}
+          onSaved={show}
           onClose={() => setEdited(undefined)}
         />
       )}

@@ -69,8 +69,7 @@ export function WebhookDialog({
     gcTime: 0,
     async onSuccess(shown) {
       await queryClient.invalidateQueries({ queryKey: endpointsKey });
-      if (shown === undefined) onClose();
-      else onCreated?.(shown);
+      if (shown !== undefined) onCreated?.(shown);
     },
     onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
@@ -84,7 +83,7 @@ export function WebhookDialog({
   const previewErrors = fieldErrorsOf(preview.error);
   return (
     <Dialog onClose={onClose} title={webhook === undefined ? t.create : t.editTitle} size="lg">
-      <form onSubmit={form.onSubmit((values) => save.mutate(values), save.reset)}>
+      <form onSubmit={form.onSubmit((values) => save.mutate(values, { onSuccess: onClose }), save.reset)}>
         <Stack>
           <TextInput
             label={t.url}

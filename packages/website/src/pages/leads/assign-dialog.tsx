@@ -22,6 +22,7 @@ export function AssignDialog({
   total,
   onStarted,
   onAssigned,
+  onDone,
   onClose,
 }: {
   leads: readonly Lead[] | undefined;
@@ -30,12 +31,14 @@ export function AssignDialog({
   onStarted: () => void;
   /** Receives the results of the given leads, and the ids by which they can be undone. */
   onAssigned: (assigned: Assigned) => void;
+  /** Called after the assignment if the dialog is still open. */
+  onDone: () => void;
   onClose: () => void;
 }) {
   const { data: members = [] } = useQuery(membersQuery);
   const [idempotencyKey, renewKey] = useIdempotencyKey();
   const [assigneeId, setAssigneeId] = useState('');
-  const start = useStartJob(onStarted);
+  const start = useStartJob();
   const assign = useMutation({
     mutationFn: () => assignLeads({ ids: leads?.map(({ id }) => id) ?? [], assigneeId }),
     onSuccess: onAssigned,
@@ -49,8 +52,9 @@ export function AssignDialog({
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (leads === undefined) start.mutate({ action: 'assign', assigneeId, filters, idempotencyKey });
-          else assign.mutate();
+          const job = { action: 'assign', assigneeId, filters, idempotencyKey } as const;
+          if (leads === undefined) start.mutate(job, { onSuccess: onStarted });
+          else assign.mutate(undefined, { onSuccess: onDone });
         }}
       >
         <Stack>

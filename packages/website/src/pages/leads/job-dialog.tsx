@@ -35,19 +35,22 @@ export function JobDialog({
   const given = statusesOf(filters);
   const from = given.length === 0 ? statuses : given;
   const isNeeded = from.some((each) => nextStatuses(each, role).includes(to) && needsReason(each, to));
-  const start = useStartJob(onStarted);
+  const start = useStartJob();
   return (
     <Dialog onClose={onClose} title={t.jobTitle(t.statuses[to], total)}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          start.mutate({
-            action: 'status',
-            status: to,
-            filters,
-            idempotencyKey,
-            ...(isNeeded && { reason: reason.trim() }),
-          });
+          start.mutate(
+            {
+              action: 'status',
+              status: to,
+              filters,
+              idempotencyKey,
+              ...(isNeeded && { reason: reason.trim() }),
+            },
+            { onSuccess: onStarted },
+          );
         }}
       >
         <Stack>

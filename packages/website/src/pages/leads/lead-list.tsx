@@ -84,7 +84,7 @@ export function LeadList({
   /** Removes all filters. */
   onShowAll: () => void;
 }) {
-  const { list, leads, shownKey, fresh, waiting, isBehind, showWaiting, pollNow } = data;
+  const { list, leads, shownKey, fresh, waiting, isBehind, showWaiting } = data;
   const canChange = may(role, 'changeStatuses');
   const sort = sortOf(filters);
   const time = timeOf(sort);
@@ -222,10 +222,7 @@ export function LeadList({
         statusChanges={statusChanges}
         dialog={dialog}
         onDialog={setDialog}
-        onAssigned={() => {
-          pollNow();
-          focusList();
-        }}
+        onAssigned={focusList}
         onExportAll={onExportAll}
         onClear={clearSelection}
       />

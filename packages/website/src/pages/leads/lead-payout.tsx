@@ -22,7 +22,7 @@ export function LeadPayout({ lead }: { lead: LeadDetail }) {
   const [form, setForm] = useState<'payout' | 'hold'>();
   const { payout, approveAt, holdReason } = lead;
   const status = statusOf(lead);
-  const release = useLeadEdit(lead.id, () => undefined);
+  const release = useLeadEdit(lead.id);
   const canChange = useMay('changeStatuses');
   const isOpen = canChange && status === 'OnHold';
   // Without a hold time, no automatic approval is due.

@@ -40,14 +40,13 @@ export function NewLeadDialog({ onClose, onCreated }: { onClose: () => void; onC
     onSuccess() {
       notifications.show({ message: t.created1 });
       onCreated();
-      onClose();
     },
     onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
   const preferred = (active.find(({ isDefault }) => isDefault) ?? active[0])?.code ?? '';
   return (
     <Dialog onClose={onClose} title={t.newLead} size="lg">
-      <form noValidate onSubmit={form.onSubmit((values) => create.mutate(values))}>
+      <form noValidate onSubmit={form.onSubmit((values) => create.mutate(values, { onSuccess: onClose }))}>
         <Stack>
           <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
             <TextInput label={t.fields.name} required data-autofocus {...form.getInputProps('name')} />

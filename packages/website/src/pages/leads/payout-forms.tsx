@@ -68,14 +68,14 @@ function ReasonedForm({
   children: (errors: Readonly<Record<string, string>>) => ReactNode;
 }) {
   const [reason, setReason] = useState('');
-  const save = useLeadEdit(lead.id, onClose);
+  const save = useLeadEdit(lead.id);
   useUnsaved('payout', isChanged || reason !== '');
   const errors = fieldErrorsOf(save.error);
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        save.mutate({ ...patch, reason: reason.trim() });
+        save.mutate({ ...patch, reason: reason.trim() }, { onSuccess: onClose });
       }}
     >
       <Stack gap="xs">

@@ -40,7 +40,7 @@ export function SelectionActions({
   statusChanges: StatusChanges;
   dialog: SelectionDialog;
   onDialog: (dialog: SelectionDialog) => void;
-  /** Called when the selected leads are assigned. */
+  /** Called when the selected leads are assigned and the dialog closes. */
   onAssigned: () => void;
   /** Exports all leads that match the filters. */
   onExportAll: (format: 'csv' | 'ndjson') => void;
@@ -89,9 +89,9 @@ export function SelectionActions({
           leads={isAll ? undefined : chosen}
           filters={filters}
           total={total ?? 0}
-          onAssigned={(assigned) => {
+          onAssigned={(assigned) => statusChanges.assigned(chosen, assigned)}
+          onDone={() => {
             closeDialog();
-            statusChanges.assigned(chosen, assigned);
             onAssigned();
           }}
           onStarted={onStarted}

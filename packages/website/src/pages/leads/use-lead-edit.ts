@@ -9,7 +9,7 @@ import { leads as t } from '../../texts/leads.ts';
  * Saves changes of a lead, one after the other. Another user's change of other fields is no conflict. The form shows the
  * error of the last change. A notification shows that of an earlier change, and all errors if the panel shows another lead.
  */
-export function useLeadEdit(id: string, onSaved: (patch: LeadPatch) => void) {
+export function useLeadEdit(id: string, onSaved?: (patch: LeadPatch) => void) {
   const queryClient = useQueryClient();
   const isShown = useRef(true);
   useEffect(() => {
@@ -24,7 +24,7 @@ export function useLeadEdit(id: string, onSaved: (patch: LeadPatch) => void) {
     onSuccess(version, patch) {
       queryClient.setQueryData(leadQuery(id).queryKey, version);
       void queryClient.invalidateQueries({ queryKey: leadHistoryQuery(id).queryKey });
-      onSaved(patch);
+      onSaved?.(patch);
     },
     onError(error, patch) {
       if (isShown.current && last.current === patch) return;

@@ -15,17 +15,14 @@ export function CancelPaymentDialog({ payment, onClose }: { payment: Payment; on
   const [reason, setReason] = useState('');
   const cancel = useMutation({
     mutationFn: () => cancelPayment(id, reason.trim()),
-    async onSuccess() {
-      await queryClient.invalidateQueries({ queryKey: paymentsKey });
-      onClose();
-    },
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: paymentsKey }),
   });
   return (
     <Dialog onClose={onClose} title={t.cancelTitle(number)}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          cancel.mutate();
+          cancel.mutate(undefined, { onSuccess: onClose });
         }}
       >
         <Stack>

@@ -24,10 +24,7 @@ export function EnableDialog({ onClose, onDone }: DialogProps) {
   const form = useForm({ initialValues: { code: '' } });
   const enable = useAccountCall('/two-factor/enable', { onSuccess: setMade });
   const verify = useAccountCall<unknown, { code: string }>('/two-factor/verify-totp', {
-    async onSuccess() {
-      await onDone();
-      onClose();
-    },
+    onSuccess: onDone,
   });
   const totpSecret = made === undefined ? '' : (new URL(made.totpURI).searchParams.get('secret') ?? '');
   return (
@@ -35,7 +32,11 @@ export function EnableDialog({ onClose, onDone }: DialogProps) {
       {made === undefined ? (
         <PasswordStep call={enable} action={t.continue} onClose={onClose} />
       ) : (
-        <form onSubmit={form.onSubmit(({ code }) => verify.mutate({ code: code.replaceAll(' ', '') }))}>
+        <form
+          onSubmit={form.onSubmit(({ code }) =>
+            verify.mutate({ code: code.replaceAll(' ', '') }, { onSuccess: onClose }),
+          )}
+        >
           <Stack>
             <Text size="sm">{t.scan}</Text>
             <QrCode text={made.totpURI} />
@@ -73,15 +74,17 @@ export function EnableDialog({ onClose, onDone }: DialogProps) {
 }
 
 export function DisableDialog({ onClose, onDone }: DialogProps) {
-  const disable = useAccountCall('/two-factor/disable', {
-    async onSuccess() {
-      await onDone();
-      onClose();
-    },
-  });
+  const disable = useAccountCall('/two-factor/disable', { onSuccess: onDone });
   return (
     <Dialog onClose={onClose} title={t.disableTitle}>
-      <PasswordStep call={disable} lead={t.disableLead} action={t.disable} color="red.9" onClose={onClose} />
+      <PasswordStep
+        call={disable}
+        lead={t.disableLead}
+        action={t.disable}
+        color="red.9"
+        onSuccess={onClose}
+        onClose={onClose}
+      />
     </Dialog>
   );
 }
@@ -122,18 +125,25 @@ function PasswordStep({
   action,
   color,
   canClose = true,
+  onSuccess = () => undefined,
   onClose,
 }: {
-  call: { mutate: (body: { password: string }) => void; isPending: boolean; error: Error | null };
+  call: {
+    mutate: (body: { password: string }, options: { onSuccess: () => void }) => void;
+    isPending: boolean;
+    error: Error | null;
+  };
   lead?: string;
   action: string;
   color?: string;
   canClose?: boolean;
+  /** Called if the dialog is still open. */
+  onSuccess?: () => void;
   onClose: () => void;
 }) {
   const form = useForm({ initialValues: { password: '' } });
   return (
-    <form onSubmit={form.onSubmit((values) => call.mutate(values))}>
+    <form onSubmit={form.onSubmit((values) => call.mutate(values, { onSuccess }))}>
       <Stack>
         {lead !== undefined && <Text size="sm">{lead}</Text>}
         <PasswordInput
