@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { addTenant, leadOf, type Tenant } from '../../test/database.ts';
+import { addTenant, databaseOptions, leadOf, type Tenant } from '../../test/database.ts';
 import { openTestDatabase } from '../../test/open-test-database.ts';
+import { openDatabase } from '../db/client.ts';
 import { createLeadJobStore } from '../db/lead-job-store.prisma.ts';
 import { createLeadStore } from '../db/lead-store.prisma.ts';
 import { createWorkspaceStore } from '../db/workspace-store.prisma.ts';
@@ -19,6 +20,14 @@ const [testDatabase, database] = await openTestDatabase({
 const jobs = createLeadJobStore(database);
 const leads = createLeadStore(database);
 const workspaces = createWorkspaceStore(database);
+
+/** The store of an instance that loses the database. It keeps the lease of a job that fails. */
+const lostJobs: LeadJobStore = {
+  ...jobs,
+  async delay() {
+    throw new LeadsError('unavailable');
+  },
+};
 
 const jobOf = ({ workspaceId, userId }: Tenant, fields: object = {}) => ({
   id: newId(),
@@ -60,7 +69,7 @@ test('a job changes each lead once, also if an instance loses the answers to its
   };
   await jobs.start(jobOf(tenant, { id }));
   await using first = new LeadJobRunner(
-    { jobs, leads: failing, workspaces },
+    { jobs: lostJobs, leads: failing, workspaces },
     {
       onError: (error) => errors.push(error),
       leaseMs: 300,
@@ -127,7 +136,7 @@ test('a job changes no lead again that a user changed back after an instance die
     // The first instance changes the leads and does not store the results.
     let lost = 0;
     const failing: LeadJobStore = {
-      ...jobs,
+      ...lostJobs,
       async record() {
         lost += 1;
         throw new LeadsError('unavailable');
@@ -202,35 +211,47 @@ test('a job fails if its user may not change statuses any more', async () => {
   expect(await testDatabase.query('SELECT FROM lead_change WHERE lead_id = $1', [lead.id])).toEqual([]);
 });
 
-test('a job that fails waits for longer after each failure, and the jobs of other workspaces do not wait', async () => {
-  const [failing, calm] = [
-    await addTenant(testDatabase, 'failing'),
-    await addTenant(testDatabase, 'unaffected'),
-  ];
-  // No request can have this filter.
-  const filters = { user: 'urn:uuid:019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f' };
-  const { id } = await jobs.start(jobOf(failing, { filters }));
-  const other = await jobs.start(jobOf(calm));
-  const delays: number[] = [];
-  const impatient: LeadJobStore = {
-    ...jobs,
-    async delay(job, delayMs) {
-      delays.push(delayMs);
-      await jobs.delay(job, delays.length < 3 ? 0 : 900_000);
-    },
-  };
-  const failed: unknown[] = [];
-  {
-    const onError = (_error: unknown, jobId?: string) => failed.push(jobId);
-    await using _runner = new LeadJobRunner({ jobs: impatient, leads, workspaces }, { onError });
-    await expect.poll(() => stateOf(calm, other.id)).toBe('done');
-    await expect.poll(() => delays).toEqual([5_000, 10_000, 20_000]);
-  }
-  expect(failed).toEqual([id, id, id]);
-  expect(await stateOf(failing, id)).toBe('running');
-  expect(await jobs.claim(60_000)).toBeUndefined();
-  await jobs.cancel(failing.workspaceId, id);
-});
+test.for(['is rejected', 'times out'] as const)(
+  'a job whose statement %s waits for longer after each failure, and the jobs of other workspaces do not wait',
+  async (failure) => {
+    const [failing, calm] = [await addTenant(testDatabase, newId()), await addTenant(testDatabase, newId())];
+    // No request can have this filter.
+    const invalid = { user: 'urn:uuid:019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f' };
+    await using impatient = openDatabase({ ...databaseOptions(testDatabase.url), statementTimeoutMs: 200 });
+    const { filters, store } =
+      failure === 'is rejected'
+        ? { filters: invalid, store: leads }
+        : { filters: {}, store: createLeadStore(impatient) };
+    const { id } = await jobs.start(jobOf(failing, { filters }));
+    const other = await jobs.start(jobOf(calm));
+    // The job of a user without permission ends without a statement on the locked table.
+    await testDatabase.query(`UPDATE member SET role = 'publisher' WHERE workspace_id = $1`, [
+      calm.workspaceId,
+    ]);
+    const delays: number[] = [];
+    const hasty: LeadJobStore = {
+      ...jobs,
+      async delay(job, delayMs) {
+        delays.push(delayMs);
+        await jobs.delay(job, delays.length < 3 ? 0 : 900_000);
+      },
+    };
+    const failed: unknown[] = [];
+    if (failure === 'times out') await testDatabase.query('BEGIN; LOCK TABLE lead IN ACCESS EXCLUSIVE MODE');
+    try {
+      const onError = (_error: unknown, jobId?: string) => failed.push(jobId);
+      await using _runner = new LeadJobRunner({ jobs: hasty, leads: store, workspaces }, { onError });
+      await expect.poll(() => stateOf(calm, other.id)).toBe('failed');
+      await expect.poll(() => delays).toEqual([5_000, 10_000, 20_000]);
+    } finally {
+      await testDatabase.query('ROLLBACK');
+    }
+    expect(failed).toEqual([id, id, id]);
+    expect(await stateOf(failing, id)).toBe('running');
+    expect(await jobs.claim(60_000)).toBeUndefined();
+    await jobs.cancel(failing.workspaceId, id);
+  },
+);
 
 /** The claim of the release before, which knows no undo. */
 const earlierClaim = `
@@ -283,7 +304,10 @@ test('an undo changes back the leads whose newest change is that of the job, als
     },
   };
   {
-    await using _first = new LeadJobRunner({ jobs, leads: failing, workspaces }, { onError, leaseMs: 300 });
+    await using _first = new LeadJobRunner(
+      { jobs: lostJobs, leads: failing, workspaces },
+      { onError, leaseMs: 300 },
+    );
     await expect.poll(() => stored).toBe(1);
   }
   await using _second = new LeadJobRunner({ jobs, leads, workspaces }, { onError });

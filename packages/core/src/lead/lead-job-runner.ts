@@ -1,7 +1,6 @@
 import { BackgroundLoop } from '../background/background-loop.ts';
 import type { Principal } from '../credential/principal.ts';
 import { may } from '../credential/roles.ts';
-import { isOutage } from '../errors.ts';
 import { assignLeads } from './assign-leads.ts';
 import type { ChangeResult } from './change-each.ts';
 import { changeStatuses } from './change-status.ts';
@@ -85,8 +84,8 @@ export class LeadJobRunner implements AsyncDisposable {
       await this.#runBatch(job);
       this.#failures.delete(job.id);
     } catch (error) {
-      // Without the database, no delay can be stored. The batch may still be in progress there, so the lease is kept.
-      if (isOutage(error)) throw error;
+      // A statement that always times out counts as an outage, too. So only the delay shows whether Postgres is available:
+      // without it, no delay is stored, and the loop waits.
       this.#onError(error, job.id);
       await this.#delay(job);
     }
