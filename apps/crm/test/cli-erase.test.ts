@@ -24,8 +24,8 @@ const broker = new Broker({ url: nats.url, name: 'tests' });
 const client = openDatabase({
   url: crm.databaseUrl,
   poolSize: 1,
-  connectTimeoutMs: 5_000,
-  statementTimeoutMs: 10_000,
+  connectTimeoutMs: 60_000,
+  statementTimeoutMs: 60_000,
   applicationName: 'leads-tests',
 });
 const quarantine = createLeadQuarantine(client);

@@ -11,8 +11,8 @@ const { owner } = workspace;
 const client = openDatabase({
   url: database.url,
   poolSize: 1,
-  connectTimeoutMs: 5_000,
-  statementTimeoutMs: 5_000,
+  connectTimeoutMs: 60_000,
+  statementTimeoutMs: 60_000,
   applicationName: 'leads-tests',
 });
 const quarantine = createLeadQuarantine(client);

@@ -192,8 +192,8 @@ describe('mails about failing webhooks', () => {
   const database = openDatabase({
     url: databaseUrl,
     poolSize: 2,
-    connectTimeoutMs: 5_000,
-    statementTimeoutMs: 5_000,
+    connectTimeoutMs: 60_000,
+    statementTimeoutMs: 60_000,
     applicationName: 'test',
   });
   afterAll(() => database[Symbol.asyncDispose]());

@@ -70,8 +70,8 @@ async function replayQuarantine({ leads }: Fixture) {
   await using database = openDatabase({
     url: postgres.url(`stack-${stacks}`),
     poolSize: 1,
-    connectTimeoutMs: 5_000,
-    statementTimeoutMs: 5_000,
+    connectTimeoutMs: 60_000,
+    statementTimeoutMs: 60_000,
     applicationName: 'leads-tests',
   });
   const quarantine = createLeadQuarantine(database);

@@ -6,11 +6,7 @@ import { openTestDatabase } from './open-test-database.ts';
 
 /** Opens a lead store for the tests of a file, in a database of its own. Each test begins without leads. */
 export async function openLeadStore() {
-  // The timeouts are long, because sessions wait for each other for long on a busy machine.
-  const [testDatabase, database] = await openTestDatabase({
-    connectTimeoutMs: 20_000,
-    statementTimeoutMs: 20_000,
-  });
+  const [testDatabase, database] = await openTestDatabase();
   const tenant = await addTenant(testDatabase, 'acme');
   const otherTenant = await addTenant(testDatabase, 'umbrella');
   beforeEach(async () => {

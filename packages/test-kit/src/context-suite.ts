@@ -44,8 +44,8 @@ export function testContext(
       const database = openDatabase({
         url: testDatabase.url,
         poolSize: 2,
-        connectTimeoutMs: 5_000,
-        statementTimeoutMs: 5_000,
+        connectTimeoutMs: 60_000,
+        statementTimeoutMs: 60_000,
         applicationName,
       });
       await database.ping();

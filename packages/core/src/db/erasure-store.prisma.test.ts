@@ -9,7 +9,7 @@ import { newId } from '../uuid.ts';
 import { createErasableLeads } from './erasure-store.prisma.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
 
-const [database, opened] = await openTestDatabase({ statementTimeoutMs: 20_000 });
+const [database, opened] = await openTestDatabase();
 const tenant = await addTenant(database, 'ours');
 
 const keys = new ErasureKeys('x'.repeat(32));

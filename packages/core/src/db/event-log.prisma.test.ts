@@ -17,7 +17,7 @@ import { createEventLog } from './event-log.prisma.ts';
 import { createEventOutbox } from './event-outbox.prisma.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
 
-const [testDatabase, database] = await openTestDatabase({ statementTimeoutMs: 20_000 });
+const [testDatabase, database] = await openTestDatabase();
 const tenant = await addTenant(testDatabase, 'acme');
 const other = await addTenant(testDatabase, 'other');
 const log = createEventLog(database);

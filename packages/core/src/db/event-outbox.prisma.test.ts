@@ -16,7 +16,7 @@ import { openDatabase } from './client.ts';
 import { createEventOutbox } from './event-outbox.prisma.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
 
-const [testDatabase, database] = await openTestDatabase({ statementTimeoutMs: 20_000 });
+const [testDatabase, database] = await openTestDatabase();
 const tenant = await addTenant(testDatabase, 'acme');
 const outbox = createEventOutbox(database);
 const leads = createLeadStore(database);

@@ -462,8 +462,6 @@ describe('duplicate detection', () => {
   test('only 4 concurrent batches of many numbers hold the locks of their numbers, and small batches do not wait for them', async () => {
     await using opened = openDatabase({
       ...databaseOptions(testDatabase.url),
-      connectTimeoutMs: 20_000,
-      statementTimeoutMs: 20_000,
       poolSize: 7,
     });
     const sut = createLeadStore(opened);

@@ -11,7 +11,7 @@ import { createLeadStore } from './lead-store.prisma.ts';
 import { createOverviewStore } from './overview-store.prisma.ts';
 
 // The timeout is long, because aggregating many leads takes long on a busy machine.
-const [database, opened] = await openTestDatabase({ statementTimeoutMs: 20_000 });
+const [database, opened] = await openTestDatabase();
 const tenant = await addTenant(database, 'ours');
 const other = await addTenant(database, 'theirs');
 const publisherId = newId();

@@ -7,7 +7,7 @@ import { SnapshotCache } from '../snapshot/snapshot-cache.ts';
 import { newId } from '../uuid.ts';
 import { createSnapshotSource } from './snapshot-source.prisma.ts';
 
-const [testDatabase, database] = await openTestDatabase({ statementTimeoutMs: 20_000 });
+const [testDatabase, database] = await openTestDatabase();
 
 test('a workspace that exceeds the bounds of a snapshot leaves out no row of another workspace', async () => {
   const { workspaceId, campaignId } = await addTenant(testDatabase, 'small');

@@ -26,13 +26,7 @@ let b: Tenant;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   // Each instance has its own connections.
-  databases = [1, 2].map(() =>
-    openDatabase({
-      ...databaseOptions(testDatabase.url),
-      connectTimeoutMs: 20_000,
-      statementTimeoutMs: 20_000,
-    }),
-  );
+  databases = [1, 2].map(() => openDatabase(databaseOptions(testDatabase.url)));
   timers = databases.map(createHoldTimerStore);
   leads = createLeadStore(databases[0] as Database);
   [a, b] = [await addTenant(testDatabase, 'a'), await addTenant(testDatabase, 'b')];

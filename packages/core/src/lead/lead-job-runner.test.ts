@@ -13,10 +13,7 @@ import { LeadJobRunner } from './lead-job-runner.ts';
 import type { LeadJobStore } from './lead-job-store.ts';
 import type { LeadStore } from './lead-store.ts';
 
-const [testDatabase, database] = await openTestDatabase({
-  connectTimeoutMs: 20_000,
-  statementTimeoutMs: 20_000,
-});
+const [testDatabase, database] = await openTestDatabase();
 const jobs = createLeadJobStore(database);
 const leads = createLeadStore(database);
 const workspaces = createWorkspaceStore(database);
