@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Broker, NatsSnapshotStore } from '@leads/core/nats';
+import { SnapshotRefresher } from '@leads/core/snapshot';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { freePort } from '@leads/local-stack/processes/free-port';
 import { startNats } from '@leads/local-stack/processes/nats-server';
@@ -108,4 +109,59 @@ test('rejects a snapshot whose keys have no scopes or no networks', async () => 
     await store.put({ ...snapshot(1), keys: [part as typeof whole] }, revision);
     await expect(store.get()).rejects.toMatchObject({ code: 'unavailable' });
   }
+});
+
+test('two instances whose clocks differ by 20 s replace the snapshot every 15 s, and not at every check', async () => {
+  await using servers = await startServers(1);
+  const { store } = servers.open(1);
+  let puts = 0;
+  const onError = vi.fn<(error: unknown) => void>();
+  const source = { readSnapshot: async () => snapshot(Date.now()) };
+  /** Starts an instance whose clock is behind. It compares times of snapshots with its clock only, so they are shifted instead. */
+  const start = (behindMs: number) =>
+    new SnapshotRefresher(
+      source,
+      {
+        isConnected: true,
+        async find() {
+          const stored = await store.find();
+          return stored && { ...stored, at: stored.at + behindMs };
+        },
+        put(taken, revision) {
+          puts += 1;
+          return store.put({ ...taken, at: taken.at - behindMs }, revision);
+        },
+      },
+      onError,
+    );
+  /** Counts checks: an instance without the broker does nothing else. */
+  let checks = 0;
+  const disconnected = {
+    get isConnected() {
+      checks += 1;
+      return false;
+    },
+    find: async () => undefined,
+    put: async () => undefined,
+  };
+
+  // The clocks advance only between the rounds.
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+  try {
+    await using _correct = start(0);
+    await using _behind = start(20_000);
+    await using _counter = new SnapshotRefresher(source, disconnected, onError);
+    for (let round = 0; round < 2; round++) {
+      puts = 0;
+      await expect.poll(() => puts).toBeGreaterThan(0);
+      const enough = checks + 10;
+      await expect.poll(() => checks).toBeGreaterThan(enough);
+      // Both may replace the snapshot at the same time. Then the instance with the correct clock replaces it again.
+      expect(puts).toBeLessThanOrEqual(3);
+      vi.advanceTimersByTime(15_001);
+    }
+  } finally {
+    vi.useRealTimers();
+  }
+  expect(onError).not.toHaveBeenCalled();
 });
