@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
 import { expectFocusOn, press as pressOn } from './by-keyboard.ts';
 import { addLeads, changeAs, grid, notice, rowOf, statusOf } from './leads-page.ts';
-import { type Website, hold, screenshot, openWebsite } from './website.ts';
+import { type Website, hold, screenshot, openWebsite, waitForFrames } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -85,15 +85,19 @@ describe('the lead list', () => {
     // All rows are rendered again when the names of campaigns arrive.
     await rowOf(page, 'Person 0015').filter({ hasText: 'DEMO' }).waitFor();
     await page.getByText('150 leads').waitFor();
-    const before = await renderedRows();
     const shown = await grid(page).getByRole('row').count();
     await grid(page).hover();
-    for (let i = 0; i < 10; i++) await page.mouse.wheel(0, 42);
-    await rowOf(page, 'Person 0035').waitFor();
-    await expect.poll(() => grid(page).evaluate((element) => element.scrollTop)).toBe(420);
-    const more = (await renderedRows()) - before;
-    expect(more).toBeGreaterThan(0);
-    expect(more).toBeLessThan(shown);
+    const counts: number[] = [];
+    const isFewer = (rows: number) => rows > 0 && rows < shown;
+    // A late answer may render all rows again during one scroll, but not during each.
+    for (let top = 420; top <= 4_200 && !counts.some(isFewer); top += 420) {
+      const before = await renderedRows();
+      for (let i = 0; i < 10; i++) await page.mouse.wheel(0, 42);
+      await expect.poll(() => grid(page).evaluate((element) => element.scrollTop)).toBe(top);
+      await waitForFrames(page);
+      counts.push((await renderedRows()) - before);
+    }
+    expect(counts).toContainEqual(expect.toSatisfy(isFewer));
   });
 
   test('keeps filters and search in the address, and supports the back button', async () => {
