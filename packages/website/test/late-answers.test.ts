@@ -283,3 +283,43 @@ test('a late answer to a question for the password leaves the next question open
   await question.getByRole('button', { name: 'Confirm' }).click();
   await page.getByLabel('Secret of After a break').waitFor();
 });
+
+test('a secret that arrives while another one is shown is shown after it, so that none is lost', async () => {
+  const { page } = await website.openSignedIn();
+  /** Creates one of two secrets whose answer comes last, and then the other one. */
+  const createBoth = async (title: RegExp, request: RegExp, fill: Form['fill'], secondTitle = title) => {
+    const first = await hold(page, request, 'POST');
+    const create = async (each: RegExp, name: string) => {
+      await page.getByRole('button', { name: each }).first().click();
+      const form = page.getByRole('dialog', { name: each });
+      await fill(form, name);
+      await form.getByRole('button', { name: 'Create' }).click();
+      return form;
+    };
+    const closed = await create(title, 'first');
+    await closed.locator('button[data-loading]').waitFor();
+    await page.keyboard.press('Escape');
+    await closed.waitFor({ state: 'detached' });
+    await page.route(request, (route) => route.continue());
+    await create(secondTitle, 'second');
+    await page.getByLabel(/^Secret of .*second/).waitFor();
+    const answer = page.waitForResponse(
+      (each) => request.test(each.url()) && each.request().method() === 'POST',
+    );
+    first.release();
+    await (await answer).finished();
+    await waitForFrames(page);
+    expect(await page.getByLabel(/^Secret of /).getAttribute('aria-label')).toMatch(/second/);
+    for (const name of ['second', 'first']) {
+      await page.getByLabel(new RegExp(`^Secret of .*${name}`)).waitFor();
+      await page.getByRole('button', { name: 'I have stored it' }).click();
+    }
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  };
+  await page.goto('/profile');
+  await createBoth(/^Create an API key$/, /\/console\/api-keys$/, fillIn('Name'), /^Create an access token$/);
+  await page.goto('/integrations');
+  await createBoth(/^New webhook$/, /\/console\/webhooks$/, (part, text) =>
+    part.getByLabel('URL').fill(`https://hooks.example.com/${text}`),
+  );
+});

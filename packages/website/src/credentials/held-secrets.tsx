@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import type { MadeCredential } from '../api/credentials.ts';
-import { SecretDialog } from '../shell/secret-dialog.tsx';
+import { useSecretDialog } from '../shell/secret-dialog.tsx';
 import * as texts from '../texts/index.ts';
 
 /** The latest secret of each kind created during this visit. */
@@ -15,22 +15,17 @@ export function useHeldSecrets(): {
 } {
   // Secrets are kept here only: not in a cache, the browser's storage or the address.
   const [held, setHeld] = useState<ShownSecrets>({});
-  const [shown, setShown] = useState<MadeCredential>();
+  // Loaded eagerly: a failed load after a secret was created would lose the secret.
+  const { show, dialog } = useSecretDialog();
   return {
     held,
     show(made) {
-      setShown(made);
+      show({ ...made, title: texts.profile.secretTitle[made.kind] });
       setHeld((before) => ({ ...before, [made.kind]: made }));
     },
     clear(id) {
       setHeld((before) => Object.fromEntries(Object.entries(before).filter(([, made]) => made.id !== id)));
     },
-    // Loaded eagerly: a failed load after a secret was created would lose the secret.
-    dialog: (
-      <SecretDialog
-        shown={shown && { ...shown, title: texts.profile.secretTitle[shown.kind] }}
-        onClose={() => setShown(undefined)}
-      />
-    ),
+    dialog,
   };
 }

@@ -1,5 +1,5 @@
 import { Alert, Button, Code, Group, Stack } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import * as texts from '../texts/index.ts';
 import { CopyTextButton } from './copy-text-button.tsx';
 import { Dialog } from './dialog.tsx';
@@ -14,6 +14,18 @@ export interface ShownSecret {
   /** What the secret is of. */
   readonly name: string;
   readonly secret: string;
+}
+
+/** The dialog of the secrets of a page, and a function that shows one. A secret waits until the user has stored the one before. */
+export function useSecretDialog(): {
+  readonly show: (secret: ShownSecret) => void;
+  readonly dialog: ReactNode;
+} {
+  const [secrets, setSecrets] = useState<readonly ShownSecret[]>([]);
+  return {
+    show: (secret) => setSecrets((before) => [...before, secret]),
+    dialog: <SecretDialog shown={secrets[0]} onClose={() => setSecrets((before) => before.slice(1))} />,
+  };
 }
 
 /**
@@ -33,7 +45,14 @@ export function SecretDialog({
   useKeepPage(shown !== undefined);
   if (shown === undefined) return null;
   return (
-    <Dialog onClose={onClose} title={shown.title} closeOnEscape={false} withCloseButton={false} size="lg">
+    <Dialog
+      key={shown.secret}
+      onClose={onClose}
+      title={shown.title}
+      closeOnEscape={false}
+      withCloseButton={false}
+      size="lg"
+    >
       <Stack>
         <Alert color="yellow" variant="light">
           {t.secretWarning}

@@ -23,7 +23,7 @@ import { AnchorLink } from '../../shell/links.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
-import { SecretDialog, type ShownSecret } from '../../shell/secret-dialog.tsx';
+import { useSecretDialog } from '../../shell/secret-dialog.tsx';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
 import { toLocal } from '../../shell/time.ts';
 import { UserError } from '../../shell/user-error.ts';
@@ -104,7 +104,7 @@ function Summary({
   const { id, url, enabled, disabledReason, createdAt } = endpoint;
   const queryClient = useQueryClient();
   const [editing, { open, close }] = useDisclosure(false);
-  const [secret, setSecret] = useState<ShownSecret>();
+  const secrets = useSecretDialog();
   const [notice, setNotice] = useState<string>();
   const reload = async () => {
     await queryClient.invalidateQueries({ queryKey: endpointsKey });
@@ -187,7 +187,7 @@ function Summary({
                 onConfirm={async () => {
                   const { secret: made } = await rotateWebhookSecret(id);
                   await reload();
-                  setSecret({ title: webhooks.rotatedTitle, name: url, secret: made });
+                  secrets.show({ title: webhooks.rotatedTitle, name: url, secret: made });
                 }}
               >
                 <Text size="sm">{webhooks.rotateLead}</Text>
@@ -222,7 +222,7 @@ function Summary({
         ) : (
           <PostbackDialog postback={endpoint} onClose={close} />
         ))}
-      <SecretDialog shown={secret} onClose={() => setSecret(undefined)} />
+      {secrets.dialog}
     </RecordList>
   );
 }

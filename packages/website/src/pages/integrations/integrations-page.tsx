@@ -2,7 +2,7 @@ import type { EndpointKind } from '@leads/core/delivery';
 import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { type Endpoint, endpointsKey, postbacksQuery, webhooksQuery } from '../../api/endpoints.ts';
 import { useCommands } from '../../shell/commands.ts';
 import { IconPlus } from '../../shell/icons.tsx';
@@ -11,7 +11,7 @@ import { lazyDialog } from '../../shell/lazy-part.tsx';
 import { AnchorLink } from '../../shell/links.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
-import { SecretDialog, type ShownSecret } from '../../shell/secret-dialog.tsx';
+import { useSecretDialog } from '../../shell/secret-dialog.tsx';
 import { QueryState } from '../../shell/states.tsx';
 import { useMay } from '../../shell/use-may.ts';
 import { endpoints as t } from '../../texts/endpoints.ts';
@@ -51,19 +51,19 @@ function Webhooks() {
   const queryClient = useQueryClient();
   const [creating, { open, close }] = useDisclosure(false);
   useCommands([{ label: webhooks.create, run: open }]);
-  const [secret, setSecret] = useState<ShownSecret>();
+  const secrets = useSecretDialog();
   return (
     <Endpoints kind="webhook" texts={webhooks} query={useQuery(webhooksQuery)} onCreate={open}>
       {creating && (
         <WebhookDialog
           onClose={close}
           onCreated={({ webhook, secret: made }) => {
-            setSecret({ title: webhooks.createdTitle, name: webhook.url, secret: made });
+            secrets.show({ title: webhooks.createdTitle, name: webhook.url, secret: made });
             void queryClient.invalidateQueries({ queryKey: endpointsKey });
           }}
         />
       )}
-      <SecretDialog shown={secret} onClose={() => setSecret(undefined)} />
+      {secrets.dialog}
     </Endpoints>
   );
 }
