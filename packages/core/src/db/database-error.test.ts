@@ -17,6 +17,7 @@ import {
   type Tenant,
   type TestDatabase,
 } from '../../test/database.ts';
+import { waitingForLocks } from '../../test/lead-store.ts';
 import { LeadsError } from '../errors.ts';
 import { newId } from '../uuid.ts';
 import { createCampaignStore } from './campaign-store.prisma.ts';
@@ -176,6 +177,14 @@ describe('a rejected statement', () => {
     expect(await backend()).toEqual(before);
   });
 
+  test('is not an outage if Prisma quotes source code with the words of one', async () => {
+    // Prisma quotes the line of the call in its message.
+    const update = { where: { id: lookalikeId }, data: { name: 'Connection terminated, Timeout' } };
+    const work = database.prisma.campaign.update({ ...update, select: { id: true } }); // Connection terminated, Timeout
+    const error = await errorOf(work);
+    expect(error).toMatchObject({ name: 'DatabaseError', message: expect.stringContaining('P2025') });
+  });
+
   test('leaves the pool usable', async () => {
     await database.ping();
     expect(await createLeadStore(database).insert([leadOf(tenant)])).toMatchObject([{ result: 'added' }]);
@@ -190,6 +199,23 @@ describe('an outage is', () => {
     const sql = `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
       WHERE NOT granted AND datname = current_database() AND ${lock}`;
     await expect.poll(() => testDatabase.query(sql)).toHaveLength(1);
+  };
+
+  /** Returns the address of the database, with settings for each session. */
+  const withSettings = (settings: Readonly<Record<string, string>>): string => {
+    const url = new URL(testDatabase.url);
+    const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
+    url.searchParams.set('options', options.join(' '));
+    return url.href;
+  };
+
+  /** Expects that a statement, which changes the tenant's campaign, fails because another session changes it first. */
+  const expectSerializationFailure = async (statement: () => Promise<unknown>): Promise<DatabaseError> => {
+    await testDatabase.query(`BEGIN; UPDATE campaign SET name = 'other' WHERE id = '${tenant.campaignId}'`);
+    const failing = expectUnavailable(statement());
+    await expect.poll(() => testDatabase.query(waitingForLocks)).toEqual([{ count: 1 }]);
+    await testDatabase.query('COMMIT');
+    return failing;
   };
 
   test('a statement that takes too long', async () => {
@@ -348,6 +374,46 @@ describe('an outage is', () => {
     } finally {
       await migration.end();
     }
+  });
+
+  test('a serialization failure, as when a replica cancels a statement that conflicts with its log', async () => {
+    const url = withSettings({ default_transaction_isolation: 'serializable' });
+    await using database = open({ url, statementTimeoutMs: 60_000 });
+    const rename = (name: string) =>
+      Prisma.sql`UPDATE campaign SET name = ${name} WHERE id = ${tenant.campaignId}::uuid`;
+    const byDriver = await expectSerializationFailure(() => database.select(rename('A')));
+    const byPrisma = await expectSerializationFailure(() => database.prisma.$executeRaw(rename('B')));
+    expect([byDriver.sqlState, byPrisma.sqlState]).toEqual(['40001', '40001']);
+  });
+
+  test('a lock or a transaction that takes longer than a timeout of the server', async () => {
+    for (const [settings, text, sqlState] of [
+      [{ lock_timeout: '100ms' }, 'SELECT pg_advisory_xact_lock(2)::text', '55P03'],
+      [{ transaction_timeout: '2s' }, 'SELECT pg_sleep(600)::text', '25P04'],
+    ] as const) {
+      await using database = open({ url: withSettings(settings), statementTimeoutMs: 60_000 });
+      await testDatabase.query('SELECT pg_advisory_lock(2)');
+      const byDriver = await expectUnavailable(database.select({ text, values: [] }));
+      const byPrisma = await expectUnavailable(database.prisma.$queryRawUnsafe(text));
+      await testDatabase.query('SELECT pg_advisory_unlock(2)');
+      expect([byDriver.sqlState, byPrisma.sqlState]).toEqual([sqlState, sqlState]);
+    }
+  });
+
+  test('a name server that does not respond', async () => {
+    using lookup = vi.spyOn(dns, 'lookup');
+    const failure = Object.assign(new Error('getaddrinfo EAI_AGAIN db.invalid'), {
+      code: 'EAI_AGAIN',
+      errno: -3001,
+      syscall: 'getaddrinfo',
+    });
+    lookup.mockImplementation(((_host: string, _options: object, done: (error: Error) => void) =>
+      done(failure)) as unknown as typeof dns.lookup);
+    await using database = open({ url: 'postgresql://leads:x@db.invalid:1/leads' });
+    await expectUnavailable(database.select(Prisma.sql`SELECT 1`));
+    await expectUnavailable(database.prisma.$queryRaw`SELECT 1`);
+    await expectUnavailable(database.prisma.campaign.count());
+    await expectUnavailable(database.transaction((tx) => tx.campaign.count()));
   });
 
   test('a pool without a free connection', async () => {

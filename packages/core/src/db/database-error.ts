@@ -51,19 +51,18 @@ const outageKinds = new Set([
 
 /**
  * SQLSTATEs of outages, by class or in full: connection, authorization, no such database, resources, operator
- * intervention, read-only, deadlock (for example with a migration). A retry may succeed.
+ * intervention, read-only, timeouts, and conflicts with other sessions: serialization failure (also of a replica with its
+ * log), deadlock (for example with a migration), lock not available. A retry may succeed.
  */
-const outageStates = /^(08|28|3D|53|57P|58|25006|40003|40P01|57014)/;
+const outageStates = /^(08|28|3D|53|57P|58|25006|25P0[34]|40001|40003|40P01|55P03|57014)/;
 
 /**
- * Codes of the operating system and of TLS if there is no connection. If a host has several addresses, only the code says so:
- * the message of an AggregateError is empty.
+ * How an error without a SQLSTATE says that there is no connection: by a code of the operating system or of TLS, also
+ * within Prisma's errors, or by a message of node-postgres, whose errors have no code. The message of an error with a code
+ * does not count: it is empty if a host has several addresses, and Prisma's messages quote source code.
  */
-const connectionCodes = /^(E(?!RR_)[A-Z_]+$|ERR_(SSL|TLS)_|CERT_|UNABLE_TO_)|_CERT/;
-
-/** Messages of the operating system and node-postgres if there is no connection. */
-const outageMessages =
-  /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|SSL connection|[Cc]onnection terminated|[Tt]imeout|not queryable/;
+const noConnection =
+  /^(E(?!RR_)[A-Z_]+$|ERR_(SSL|TLS)_|CERT_|UNABLE_TO_)|_CERT|SSL connection|[Cc]onnection terminated|[Tt]imeout|not queryable/;
 
 /** Returns LeadsError `unavailable` for an outage, and a {@link DatabaseError} for any other error of Prisma or node-postgres. */
 export function translateDatabaseError(error: unknown): Error {
@@ -74,8 +73,7 @@ export function translateDatabaseError(error: unknown): Error {
     outageCodes.has(code ?? '') ||
     outageKinds.has(textMember(causeOf(error), 'kind') ?? '') ||
     (sqlState === undefined
-      ? connectionCodes.test(code ?? '') ||
-        outageMessages.test(error instanceof Error ? error.message : String(error))
+      ? noConnection.test(code ?? (error instanceof Error ? error.message : String(error)))
       : outageStates.test(sqlState));
   const translated = new DatabaseError(sqlState, code, rejectedRowId(error));
   return outage ? new LeadsError('unavailable', { cause: translated }) : translated;

@@ -86,11 +86,12 @@ export class Replica implements AsyncDisposable {
     try {
       return await read(stores.replica);
     } catch (error) {
+      const sqlState = sqlStateOf(error);
       // A query that exceeds the timeout on the replica would exceed it on the primary too.
-      if (sqlStateOf(error) === '57014') throw error;
+      if (sqlState === '57014') throw error;
       if (!(error instanceof DatabaseError || error instanceof LeadsError)) throw error;
-      // A replica cancels queries that conflict with its log (40001). That is no outage, so it stays in use.
-      if (error instanceof LeadsError) this.#levelAtMs = Number.NEGATIVE_INFINITY;
+      // A replica cancels queries that conflict with its log (40001). It stays in use.
+      if (error instanceof LeadsError && sqlState !== '40001') this.#levelAtMs = Number.NEGATIVE_INFINITY;
       this.#reportChange();
       return read(stores.primary);
     }

@@ -170,10 +170,13 @@ function sqlStateOf(error: unknown): string | undefined {
 /** The reasons for outages of a database that answers, by SQLSTATE or its first characters (PostgreSQL, appendix A). */
 const outageReasons: Readonly<Record<string, string>> = {
   '25006': 'it is read-only',
+  '25P': 'a transaction took longer than its timeout',
+  '40001': 'another session changed the same rows: try again',
   '40P01': 'the command and another session waited for each other: try again',
   '53': 'it has not enough memory, disk space or connections',
   '53100': 'its disk is full',
   '53300': 'it has no free connection',
+  '55P03': 'another session holds a lock: try again',
   '57014': 'a statement took longer than its timeout, or was canceled',
   '57P': 'it is starting or stopping, or has ended the session',
   '58': 'it has a system error: see its log',
