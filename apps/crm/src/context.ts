@@ -349,7 +349,6 @@ export async function createContext(
         credentialStore,
         workspaces,
         passwordHash: overrides.passwordHash,
-        ping: () => database.ping(),
         sendMail,
         recordAction,
         onMemberChanged: (member) => broadcast({ kind: 'member', ...member }),

@@ -12,7 +12,7 @@ export function createCrmAccounts(
   config: CrmConfig,
   options: Pick<
     AccountOptions,
-    'openAdapter' | 'store' | 'workspaces' | 'passwordHash' | 'ping' | 'sendMail' | 'onMemberChanged'
+    'openAdapter' | 'store' | 'workspaces' | 'passwordHash' | 'sendMail' | 'onMemberChanged'
   > & {
     readonly recordAction: RecordAction;
     readonly credentialStore: CredentialRevoker;

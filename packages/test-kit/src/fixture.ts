@@ -63,6 +63,7 @@ export interface Fixture extends AsyncDisposable {
       | 'saved_view'
       | 'delivery_endpoint'
       | 'member'
+      | 'session'
       | 'api_key'
       | 'lead_event_log_state',
     mode?: 'EXCLUSIVE' | 'ACCESS EXCLUSIVE',
@@ -189,7 +190,6 @@ export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defau
         },
         verify: async ({ password: text }) => text === password,
       },
-      ping: () => database.ping(),
       onError(error) {
         throw error;
       },

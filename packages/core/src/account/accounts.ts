@@ -35,8 +35,6 @@ export interface AccountOptions {
   readonly breachedPasswordsUrl?: string | undefined;
   /** Replaces scrypt with N = 16384, r = 16 and p = 1. Tests hash at a lower cost. */
   readonly passwordHash?: PasswordHash | undefined;
-  /** @throws LeadsError `unavailable` when the database does not answer. */
-  readonly ping: () => Promise<void>;
   /** Called for errors after the response, such as an email that could not be sent. */
   readonly onError: (error: unknown) => void;
 }

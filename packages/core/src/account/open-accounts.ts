@@ -6,6 +6,7 @@ import { createAccessControl } from 'better-auth/plugins/access';
 import type { MemberRef } from '../credential/credential-store.ts';
 import type { AccountAdapter } from '../db/account-adapter.ts';
 import { caps } from '../limits/caps.ts';
+import { watchOutages } from '../outage-watch.ts';
 import { newId } from '../uuid.ts';
 import { openWorkspace } from '../workspace/open-workspace.ts';
 import { type AccountOptions, type Accounts, addressHeader } from './accounts.ts';
@@ -217,21 +218,21 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
   });
 
   /** Throws LeadsError `unavailable` if work fails in an outage of the database, because the library's error is generic. */
-  const orUnavailable = async <Result>(work: Promise<Result>): Promise<Result> => {
-    try {
-      return await work;
-    } catch (error) {
-      await options.ping();
-      throw error;
-    }
-  };
+  const orUnavailable = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    watchOutages(async (findOutage) => {
+      try {
+        return await work();
+      } catch (error) {
+        throw findOutage() ?? error;
+      }
+    });
 
   /** Creates a password link instead of mailing it. */
   async function passwordLink(address: string): Promise<string | undefined> {
     const email = address.toLowerCase();
     requestedLinks.set(email, '');
     try {
-      await orUnavailable(auth.api.requestPasswordReset({ body: { email } }));
+      await orUnavailable(() => auth.api.requestPasswordReset({ body: { email } }));
       return requestedLinks.get(email) || undefined;
     } finally {
       requestedLinks.delete(email);
@@ -245,7 +246,9 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
   const workspaceToChange = async (request: Request): Promise<string | undefined> => {
     if (!membershipPath.test(new URL(request.url).pathname)) return undefined;
     const { headers } = request;
-    const session = await auth.api.getSession({ headers, query: { disableRefresh: true } });
+    const session = await orUnavailable(() =>
+      auth.api.getSession({ headers, query: { disableRefresh: true } }),
+    );
     if (session === null) return undefined;
     const { organizationId } = (await request.clone().json()) as { organizationId: string };
     const memberships = await workspaces.listMemberships(session.user.id);
@@ -255,21 +258,23 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
   return {
     passwordLink,
 
-    async handle(request) {
-      // Without the database, a sign-out would only remove the cookie and report success.
-      await options.ping();
-      const run = async () => delays.answerTo(request, await auth.handler(request));
-      // The library counts the owners before it removes one. Without the lock, two requests could remove the last two.
-      // A request that the library rejects must not delay the changes of members.
-      const workspaceId = await workspaceToChange(request);
-      const answer = await (workspaceId === undefined ? run() : store.withMembersLocked(workspaceId, run));
-      if (workspaceId !== undefined && answer.ok) await options.onMemberChanged?.(await memberOf(answer));
-      if (answer.status >= 500) await options.ping();
-      return answer;
-    },
+    handle: (request) =>
+      watchOutages(async (findOutage) => {
+        const run = async () => delays.answerTo(request, await auth.handler(request));
+        // The library counts the owners before it removes one. Without the lock, two requests could remove the last two.
+        // A request that the library rejects must not delay the changes of members.
+        const workspaceId = await workspaceToChange(request);
+        const answer = await (workspaceId === undefined ? run() : store.withMembersLocked(workspaceId, run));
+        if (workspaceId !== undefined && answer.ok) await options.onMemberChanged?.(await memberOf(answer));
+        const outage = findOutage();
+        // If the library cannot read a session, it answers 401. A sign-out ignores that it cannot end the session.
+        const mayHideOutage = !answer.ok || new URL(request.url).pathname.endsWith('/sign-out');
+        if (outage !== undefined && mayHideOutage) throw outage;
+        return answer;
+      }),
 
     async findSession(headers) {
-      const { headers: answered, response } = await orUnavailable(
+      const { headers: answered, response } = await orUnavailable(() =>
         auth.api.getSession({ headers, returnHeaders: true }),
       );
       if (response === null) return undefined;

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { type FieldError, LeadsError, StoreError } from '../errors.ts';
+import { noteOutage } from '../outage-watch.ts';
 import { Prisma } from './generated/client.ts';
 
 /** SQLSTATE classes of a rejected row: data exception, integrity constraint violation, program limit exceeded. */
@@ -64,7 +65,10 @@ const outageStates = /^(08|28|3D|53|57P|58|25006|25P0[34]|40001|40003|40P01|55P0
 const noConnection =
   /^(E(?!RR_)[A-Z_]+$|ERR_(SSL|TLS)_|CERT_|UNABLE_TO_)|_CERT|SSL connection|[Cc]onnection terminated|[Tt]imeout|not queryable/;
 
-/** Returns LeadsError `unavailable` for an outage, and a {@link DatabaseError} for any other error of Prisma or node-postgres. */
+/**
+ * Returns LeadsError `unavailable` for an outage, which `watchOutages` reports, and a {@link DatabaseError} for any other
+ * error of Prisma or node-postgres.
+ */
 export function translateDatabaseError(error: unknown): Error {
   if (error instanceof LeadsError || error instanceof DatabaseError) return error;
   const code = textMember(error, 'code');
@@ -76,7 +80,7 @@ export function translateDatabaseError(error: unknown): Error {
       ? noConnection.test(code ?? (error instanceof Error ? error.message : String(error)))
       : outageStates.test(sqlState));
   const translated = new DatabaseError(sqlState, code, rejectedRowId(error));
-  return outage ? new LeadsError('unavailable', { cause: translated }) : translated;
+  return outage ? noteOutage(new LeadsError('unavailable', { cause: translated })) : translated;
 }
 
 /** Whether a unique index rejected the row. */

@@ -59,7 +59,7 @@ export interface Operator extends AsyncDisposable {
   /** The stores with leads, in the order of erasure. */
   readonly erasable: readonly ErasableStore[];
   readonly erasures: ErasureTable;
-  readonly accounts: Pick<AccountOptions, 'openAdapter' | 'ping' | 'store'>;
+  readonly accounts: Pick<AccountOptions, 'openAdapter' | 'store'>;
 }
 
 const statementTimeoutMs = 10_000;
@@ -107,7 +107,6 @@ export function openOperator(io: CliIo): Operator {
     accounts: {
       openAdapter: async () =>
         (await import('@leads/core/db/account-adapter')).createAccountAdapter(database),
-      ping: () => database.ping(),
       store: createAccountStore(database),
     },
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
