@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { addTenant, databaseOptions, leadOf, type Tenant } from '../../test/database.ts';
 import { openTestDatabase } from '../../test/open-test-database.ts';
 import { openDatabase } from '../db/client.ts';
@@ -249,6 +249,32 @@ test.for(['is rejected', 'times out'] as const)(
     await jobs.cancel(failing.workspaceId, id);
   },
 );
+
+test(`the count of a job's failures expires 30 minutes after its last failure, so that no count of a cancelled job stays`, async () => {
+  const tenant = await addTenant(testDatabase, 'expired');
+  const filters = { user: 'urn:uuid:019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f' };
+  const { id } = await jobs.start(jobOf(tenant, { filters }));
+  const now = performance.now.bind(performance);
+  let passedMs = 0;
+  using _clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
+  const delays: number[] = [];
+  const watched: LeadJobStore = {
+    ...jobs,
+    async delay(job, delayMs) {
+      delays.push(delayMs);
+      if (delays.length === 2) passedMs += 30 * 60_000;
+      await jobs.delay(job, delays.length < 4 ? 0 : 900_000);
+    },
+  };
+  {
+    await using _runner = new LeadJobRunner(
+      { jobs: watched, leads, workspaces },
+      { onError: () => undefined },
+    );
+    await expect.poll(() => delays).toEqual([5_000, 10_000, 5_000, 10_000]);
+  }
+  await jobs.cancel(tenant.workspaceId, id);
+});
 
 /** The claim of the release before, which knows no undo. */
 const earlierClaim = `

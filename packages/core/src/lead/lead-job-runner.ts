@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { BackgroundLoop } from '../background/background-loop.ts';
 import type { Principal } from '../credential/principal.ts';
 import { may } from '../credential/roles.ts';
@@ -21,6 +22,7 @@ const expiryIntervalMs = 3_600_000;
 const retryMs = { min: 500, max: 30_000 };
 /** The delays of a job after failures of its batch. They double from `min` to `max`. */
 const delayMs = { min: 5_000, max: 900_000 };
+const maxFailingJobs = 10_000;
 /** A batch takes some seconds at most, also while the database is slow. */
 const leaseMs = 60_000;
 
@@ -39,8 +41,15 @@ export class LeadJobRunner implements AsyncDisposable {
   readonly #leaseMs: number;
   readonly #onError: (error: unknown, jobId?: string) => void;
   readonly #loop: BackgroundLoop;
-  /** The failures of jobs since their last batch that succeeded. */
-  readonly #failures = new Map<string, number>();
+  /**
+   * The failures of jobs since their last batch that succeeded. A job that still runs fails again before its count
+   * expires. So only the count of a job expires that was cancelled, or that another instance has ended.
+   */
+  readonly #failures = new LRUCache<string, number>({
+    max: maxFailingJobs,
+    ttl: 2 * delayMs.max,
+    ttlAutopurge: true,
+  });
   #nextExpiryMs = 0;
 
   /**
