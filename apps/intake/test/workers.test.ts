@@ -5,7 +5,7 @@ import { type Service, startService } from '@leads/test-kit/services';
 import { type Fixture, openFixture, type TestMember } from '@leads/test-kit/fixture';
 import { parseMetrics, sumOf } from '@leads/test-kit/prometheus-text';
 import { createTestDatabase } from '@leads/test-kit/test-database';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 const database = await createTestDatabase();
 const fixture: Fixture = openFixture(database.url);
@@ -105,16 +105,13 @@ class Pair {
   }
 
   async metrics() {
-    let metrics = '';
-    // The answer is 503 if the primary takes longer than 3 s to collect the metrics.
-    await expect
-      .poll(async () => {
-        const { status, text } = await this.send('/metrics');
-        metrics = text;
-        return status;
-      })
-      .toBe(200);
-    return parseMetrics(metrics).samples;
+    const answer = await vi.waitFor(async () => {
+      const { status, text } = await this.send('/metrics');
+      // The answer is 503 if the primary takes longer than 3 s to collect the metrics.
+      if (status !== 200) throw new Error(`${status} ${text}`);
+      return text;
+    }, 60_000);
+    return parseMetrics(answer).samples;
   }
 }
 

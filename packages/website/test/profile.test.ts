@@ -544,7 +544,8 @@ describe('an account', () => {
     await dialog.getByRole('button', { name: 'Cancel' }).click({ force: true });
     await waitForFrames(page);
     generated.release();
-    await dialog.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem').nth(9).waitFor();
+    const codes = dialog.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
+    await expect.poll(() => codes.count()).toBe(10);
     await dialog.getByRole('button', { name: 'I have stored it' }).click();
     await dialog.waitFor({ state: 'detached' });
   });

@@ -52,15 +52,15 @@ const outageKinds = new Set([
 
 /**
  * SQLSTATEs of outages, by class or in full: connection, authorization, no such database, resources, operator
- * intervention, read-only, timeouts, and conflicts with other sessions: serialization failure (also of a replica with its
- * log), deadlock (for example with a migration), lock not available. A retry may succeed.
+ * intervention, read-only, timeouts, lock not available, serialization failure and deadlock. A migration can cause a
+ * deadlock, and a replica cancels queries that conflict with its log. A retry may succeed.
  */
 const outageStates = /^(08|28|3D|53|57P|58|25006|25P0[34]|40001|40003|40P01|55P03|57014)/;
 
 /**
- * How an error without a SQLSTATE says that there is no connection: by a code of the operating system or of TLS, also
- * within Prisma's errors, or by a message of node-postgres, whose errors have no code. The message of an error with a code
- * does not count: it is empty if a host has several addresses, and Prisma's messages quote source code.
+ * Matches an error without a SQLSTATE if there is no connection: a code of the operating system or of TLS, or a message of
+ * node-postgres, whose errors have no code. The message of an error with a code does not count. It is empty if a host has
+ * several addresses, and Prisma's messages quote source code.
  */
 const noConnection =
   /^(E(?!RR_)[A-Z_]+$|ERR_(SSL|TLS)_|CERT_|UNABLE_TO_)|_CERT|SSL connection|[Cc]onnection terminated|[Tt]imeout|not queryable/;

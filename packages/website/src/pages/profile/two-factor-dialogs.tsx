@@ -125,11 +125,11 @@ function PasswordStep({
   action,
   color,
   canClose = true,
-  onSuccess = () => undefined,
+  onSuccess,
   onClose,
 }: {
   call: {
-    mutate: (body: { password: string }, options: { onSuccess: () => void }) => void;
+    mutate: (body: { password: string }, options?: { onSuccess?: () => void }) => void;
     isPending: boolean;
     error: Error | null;
   };
@@ -143,7 +143,7 @@ function PasswordStep({
 }) {
   const form = useForm({ initialValues: { password: '' } });
   return (
-    <form onSubmit={form.onSubmit((values) => call.mutate(values, { onSuccess }))}>
+    <form onSubmit={form.onSubmit((values) => call.mutate(values, onSuccess && { onSuccess }))}>
       <Stack>
         {lead !== undefined && <Text size="sm">{lead}</Text>}
         <PasswordInput
