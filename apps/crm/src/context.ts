@@ -107,7 +107,11 @@ import { createMailer } from './mailer.ts';
 import { openEvents } from './open-events.ts';
 import { openReplica } from './open-replica.ts';
 import { publicUrlOf } from './public-url.ts';
-import { registerCostlyReadMetrics, registerReplicaMetrics } from './read-metrics.ts';
+import {
+  registerCostlyReadMetrics,
+  registerEventReadMetrics,
+  registerReplicaMetrics,
+} from './read-metrics.ts';
 import { createTransferLimits, type TransferLimits } from './transfer-limits.ts';
 
 /** The dependencies of the CRM service, built once. Disposing it closes them in reverse order. */
@@ -264,14 +268,16 @@ export async function createContext(
   registerPoolMetrics(metrics, database.poolUsage);
   if (reads !== undefined) registerReplicaMetrics(metrics, reads);
   registerCacheMetrics(metrics, () => ({ ...credentials.cacheUse(), campaign: campaignCodes.cacheUse }));
+  // Writing a page takes processor time of this process, which delays the requests of other workspaces.
+  const isPaced = (workspaceId: string) => recent.hasOther(workspaceId);
   const readQueues = {
     costly: costlyReads,
-    // Writing a page takes processor time of this process, which delays the requests of other workspaces.
-    pages: createReadQueue(config.DATABASE_POOL_SIZE, readShares.pages, (workspaceId) =>
-      recent.hasOther(workspaceId),
-    ),
+    pages: createReadQueue(config.DATABASE_POOL_SIZE, readShares.pages, isPaced),
   };
-  const eventLog = fairEventLog(createEventLog(database), readQueues.pages);
+  // In the queue of pages, lists would wait for the reads of all open streams of their workspace.
+  const eventReads = createReadQueue(config.DATABASE_POOL_SIZE, readShares.events, isPaced);
+  registerEventReadMetrics(metrics, eventReads);
+  const eventLog = fairEventLog(createEventLog(database), eventReads);
   const events = openEvents(
     config,
     { outbox: createEventOutbox(database), eventLog, broker, tracing },
@@ -407,8 +413,11 @@ export async function createContext(
   return { ...context, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
 }
 
-/** The shares of the connections to Postgres that serve each kind of read at a time. Writes use all of them. */
-const readShares = { costly: 0.3, pages: 0.6 };
+/**
+ * The shares of the connections to Postgres that serve each kind of read at a time. Writes use all of them. The
+ * shares may exceed 1 together, because only many workspaces that read everything at once use all of them.
+ */
+const readShares = { costly: 0.3, pages: 0.6, events: 0.2 };
 
 function createReadQueue(
   poolSize: number,

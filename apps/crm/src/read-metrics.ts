@@ -2,15 +2,18 @@ import type { FairQueue } from '@leads/core/limits';
 import type { Metrics } from '@leads/http/service/metrics';
 import type { ReplicaReads } from './open-replica.ts';
 
+type ReadQueue = Pick<FairQueue, 'load'>;
+
 /** Registers the metric of the statements of searches, counts, exports and overviews. */
-export function registerCostlyReadMetrics(metrics: Metrics, costlyReads: Pick<FairQueue, 'load'>): void {
-  metrics.gauge(
-    { name: 'costly_reads', help: 'Statements of searches, counts, exports and overviews.' },
-    () => [
-      [{ state: 'running' }, costlyReads.load.running],
-      [{ state: 'waiting' }, costlyReads.load.waiting],
-    ],
-  );
+export function registerCostlyReadMetrics(metrics: Metrics, costlyReads: ReadQueue): void {
+  const help = 'Statements of searches, counts, exports and overviews.';
+  metrics.gauge({ name: 'costly_reads', help }, () => samplesOf(costlyReads));
+}
+
+/** Registers the metric of the reads of event streams from Postgres. */
+export function registerEventReadMetrics(metrics: Metrics, eventReads: ReadQueue): void {
+  const help = 'Reads of event streams from Postgres.';
+  metrics.gauge({ name: 'lead_event_reads', help }, () => samplesOf(eventReads));
 }
 
 /** Registers the metric of the replica's lag. */
@@ -20,4 +23,11 @@ export function registerReplicaMetrics(metrics: Metrics, { replica }: Pick<Repli
     () => replica.lagSeconds ?? [],
     'max',
   );
+}
+
+function samplesOf({ load }: ReadQueue): [{ state: string }, number][] {
+  return [
+    [{ state: 'running' }, load.running],
+    [{ state: 'waiting' }, load.waiting],
+  ];
 }

@@ -11,6 +11,7 @@ import { createTransferLimits, type TransferLimits } from '../src/transfer-limit
 import { startCrm } from './crm.ts';
 import { disconnectWhile } from './disconnect.ts';
 import { fillWorkspace } from './leads-api.ts';
+import { queueLoad } from './queue-load.ts';
 import { signInAs, type Visitor } from './visitor.ts';
 
 const crm = await startCrm();
@@ -107,12 +108,7 @@ test('exports of the audit log and of payments read one page of a workspace at a
   const statusOf = async (path: string) =>
     (await service.send({ path: `/api/v1${path}`, headers: { ...member.headers, Accept: 'text/csv' } }))
       .status;
-  const reads = async () => {
-    const { text } = await service.send({ path: '/metrics' });
-    return ['running', 'waiting'].map((state) =>
-      Number(new RegExp(`^costly_reads{.*state="${state}".*} (\\d+)$`, 'm').exec(text)?.[1]),
-    );
-  };
+  const reads = () => queueLoad(service, 'costly_reads');
   // Exports of the test before may not have ended yet.
   await expect.poll(reads).toEqual([0, 0]);
   const release = await fixture.holdTable('payment_lead', 'ACCESS EXCLUSIVE');

@@ -2,7 +2,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { fairEventLog, FairQueue } from '../limits/index.ts';
 import type { EventLog, EventPage } from './event-log.ts';
 import { EventLogReader } from './event-log-reader.ts';
-import type { EventStep, StreamState } from './event-reader.ts';
+import { formatPosition } from './event-position.ts';
+import type { EventStart, EventStep, StreamState } from './event-reader.ts';
 import type { LeadEvent } from './lead-event.schema.ts';
 
 const pageSize = 10;
@@ -61,7 +62,7 @@ function createLog() {
   };
 }
 
-async function openReader(reader: EventLogReader, workspaceId = 'a', start: 'now' | 'oldest' = 'oldest') {
+async function openReader(reader: EventLogReader, workspaceId = 'a', start: EventStart = 'oldest') {
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
   const steps = await reader.open({ start, filter: { workspaceId }, signal: stop.signal });
@@ -107,6 +108,75 @@ test('of two readings at once, one workspace has one, and another one is not del
   const fair = fairEventLog(watched, new FairQueue(2));
   await Promise.all([fair.read('a', 0), fair.read('a', 1), fair.read('a', 2), fair.read('b', 0)]);
   expect(most).toEqual(['a', 'b']);
+});
+
+/** A log whose pages are read one at a time, each when the test ends the one before. */
+function createHeldLog() {
+  const numbered = createLog();
+  const queue = new FairQueue(1);
+  const ends: (() => void)[] = [];
+  const held: EventLog = {
+    ...numbered.log,
+    async read(workspaceId, after) {
+      const page = await numbered.log.read(workspaceId, after);
+      await new Promise<void>((resolve) => ends.push(resolve));
+      return page;
+    },
+  };
+  return {
+    ...numbered,
+    log: fairEventLog(held, queue),
+    waiting: () => queue.load.waiting,
+    /** Ends the read in progress, and waits for the next one. */
+    endRead: async () => {
+      ends.pop()?.();
+      await expect.poll(() => ends.length, { interval: 1 }).toBe(1);
+    },
+  };
+}
+
+const after = (sequence: number): EventStart => ({ after: formatPosition({ streamMs: 1, sequence }) });
+
+test('a read leaves the queue when the last of its readers ends, and a reader that ends does not wait', async () => {
+  const { log, reads, add, waiting, endRead } = createHeldLog();
+  add('a', 100);
+  await using reader = new EventLogReader(log);
+  const open = async (sequence: number) => {
+    const { steps, stop } = await openReader(reader, 'a', after(sequence));
+    return { stop, events: take(steps, 1) };
+  };
+  const first = await open(0);
+  const [second, third, fourth] = await Promise.all([open(20), open(20), open(40)]);
+  await expect.poll(waiting).toBe(2);
+  second.stop.abort();
+  expect(await second.events).toEqual([]);
+  expect(waiting()).toBe(2);
+  third.stop.abort();
+  expect(await third.events).toEqual([]);
+  await expect.poll(waiting).toBe(1);
+  const fifth = await open(20);
+  await expect.poll(waiting).toBe(2);
+  await endRead();
+  await endRead();
+  expect(reads).toEqual(['a 0', 'a 40', 'a 20']);
+  expect(await Promise.all([first.events, fourth.events])).toEqual([[1], [41]]);
+  fifth.stop.abort();
+  expect(await fifth.events).toEqual([]);
+});
+
+test('a reader gets a page in each round of the 50 other readers of its workspace', async () => {
+  const { log, reads, add, waiting, endRead } = createHeldLog();
+  add('a', 51 * 100);
+  await using reader = new EventLogReader(log);
+  // Readers at one position would share their pages.
+  for (let n = 0; n <= 50; n++) {
+    const { steps } = await openReader(reader, 'a', after(n * 100));
+    void take(steps, 100);
+    await expect.poll(waiting, { interval: 1 }).toBe(n);
+  }
+  for (let n = 0; n < 3 * 51; n++) await endRead();
+  const turns = ['a 5000', 'a 5010', 'a 5020'].map((read) => reads.indexOf(read));
+  expect(turns).toEqual([50, 101, 152]);
 });
 
 test('20 idle readers share each poll, and a workspace without new events is not read', async () => {

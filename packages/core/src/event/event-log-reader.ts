@@ -35,6 +35,15 @@ interface Reading {
   readonly state: StreamState | undefined;
 }
 
+/** A read that the readers of one workspace at one position share. */
+interface SharedRead {
+  readonly reading: Promise<Reading>;
+  /** The number of readers that wait for the read. */
+  readers: number;
+  /** Removes the read from its queue if it has not started. */
+  readonly stop: () => void;
+}
+
 /**
  * Reads the event log. One poll of a process serves all its readers, while there are any. Readers of one workspace that are
  * at the same position share one page.
@@ -43,7 +52,7 @@ export class EventLogReader implements EventReader, AsyncDisposable {
   readonly #log: EventLog;
   readonly #poll: BackgroundLoop;
   readonly #waiters = new Set<Waiter>();
-  readonly #readings = new Map<string, Promise<Reading>>();
+  readonly #reads = new Map<string, SharedRead>();
 
   constructor(log: EventLog) {
     this.#log = log;
@@ -83,7 +92,9 @@ export class EventLogReader implements EventReader, AsyncDisposable {
     const { streamMs } = place;
     let { sequence } = place;
     while (!signal.aborted) {
-      const { page, state } = await this.#shared(workspaceId, sequence);
+      const reading = await this.#shared(workspaceId, sequence, signal);
+      if (reading === undefined) return;
+      const { page, state } = reading;
       // The state is newer than the page. If it still has the position, the page lacks no event.
       requireKept(state, { streamMs, sequence });
       for (const { sequence: at, event } of page.events) {
@@ -98,20 +109,46 @@ export class EventLogReader implements EventReader, AsyncDisposable {
     }
   }
 
-  #shared(workspaceId: string, after: number): Promise<Reading> {
+  /** Returns what the readers at the position read together; `undefined` after the signal aborts. */
+  #shared(workspaceId: string, after: number, signal: AbortSignal): Promise<Reading | undefined> {
     const key = `${workspaceId} ${after}`;
-    const pending = this.#readings.get(key);
-    if (pending !== undefined) return pending;
-    const reading = (async () => {
+    const shared = this.#reads.get(key) ?? this.#begin(key, workspaceId, after);
+    shared.readers += 1;
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        shared.readers -= 1;
+        if (shared.readers === 0) shared.stop();
+        resolve(undefined);
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      shared.reading.finally(() => signal.removeEventListener('abort', leave)).then(resolve, reject);
+    });
+  }
+
+  #begin(key: string, workspaceId: string, after: number): SharedRead {
+    const unwanted = new AbortController();
+    // After the last reader has left, another reader at this position may have begun a read.
+    const remove = () => {
+      if (this.#reads.get(key) === shared) this.#reads.delete(key);
+    };
+    const read = async () => {
       try {
-        const page = await this.#log.read(workspaceId, after);
+        const page = await this.#log.read(workspaceId, after, unwanted.signal);
         return { page, state: await this.#log.state() };
       } finally {
-        this.#readings.delete(key);
+        remove();
       }
-    })();
-    this.#readings.set(key, reading);
-    return reading;
+    };
+    const shared: SharedRead = {
+      reading: read(),
+      readers: 0,
+      stop() {
+        remove();
+        unwanted.abort();
+      },
+    };
+    this.#reads.set(key, shared);
+    return shared;
   }
 
   /** Waits for events, for a few seconds at most. Returns the position up to which there are none. */

@@ -27,8 +27,13 @@ export interface EventLog {
   /** Returns the position of the last event that was published before a time; `undefined` if none is kept. */
   lastBefore(time: Date): Promise<number | undefined>;
 
-  /** Reads a bounded number of events of a workspace after a position. Events of erased leads are left out. */
-  read(workspaceId: string, after: number): Promise<EventPage>;
+  /**
+   * Reads a bounded number of events of a workspace after a position. Events of erased leads are left out.
+   *
+   * @param signal ends the wait of a read that has not started.
+   * @throws the reason of the signal if it aborts before the read starts.
+   */
+  read(workspaceId: string, after: number, signal?: AbortSignal): Promise<EventPage>;
 
   /** Returns the workspaces that have events after a position, each with the position after its last event. */
   workspacesAfter(position: number): Promise<ReadonlyMap<string, number>>;

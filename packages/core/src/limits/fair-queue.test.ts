@@ -8,7 +8,7 @@ function openQueue(slots: number, isPaced?: (tenant: string) => boolean) {
   const queue = new FairQueue(slots, { nowMs: () => now, ...(isPaced && { isPaced }) });
   const started: string[] = [];
   const ends = new Map<string, () => void>();
-  const add = (name: string, options?: { isPatient: boolean }) =>
+  const add = (name: string, options?: Parameters<FairQueue['run']>[2]) =>
     queue.run(
       name.slice(0, 1),
       () => {
@@ -69,6 +69,39 @@ describe('a fair queue', () => {
     await end('a1');
     expect(await rejected).toMatchObject(tooMany);
     expect(started).toEqual(['a1', 'a3']);
+  });
+
+  test('removes a waiting task when its signal aborts, and a running task runs to its end', async () => {
+    const { add, queue, started, end } = openQueue(2);
+    const stop = new AbortController();
+    const { signal } = stop;
+    const running = add('a1', { signal });
+    const removed = Promise.allSettled([add('a2', { signal }), add('a3', { isPatient: true, signal })]);
+    void add('a4');
+    void add('b1');
+    const removedLast = add('b2', { signal }).catch((error: unknown) => error);
+    expect(queue.load).toEqual({ running: 2, waiting: 4 });
+    stop.abort('stopped');
+    const reason = 'stopped';
+    expect(await removed).toMatchObject([{ reason }, { reason }]);
+    expect(await removedLast).toBe(reason);
+    expect(queue.load).toEqual({ running: 2, waiting: 1 });
+    await expect(add('c1', { signal })).rejects.toBe('stopped');
+    await end('a1');
+    await running;
+    expect(started).toEqual(['a1', 'b1', 'a4']);
+    await end('b1');
+    await end('a4');
+    expect(queue.load).toEqual({ running: 0, waiting: 0 });
+  });
+
+  test('keeps the waiting tasks when the signal of a task aborts that has waited and started', async () => {
+    const { add, queue, end } = openQueue(1);
+    const stop = new AbortController();
+    for (const name of ['a1', 'a2', 'a3']) void add(name, name === 'a2' ? { signal: stop.signal } : {});
+    await end('a1');
+    stop.abort();
+    expect(queue.load).toEqual({ running: 1, waiting: 1 });
   });
 
   test('runs one task of a paced tenant at a time, and pauses after it for its duration, up to 100 ms', async () => {

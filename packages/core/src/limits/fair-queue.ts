@@ -11,8 +11,8 @@ const maxPauseMs = 100;
 
 /** A task that waits for its turn. */
 interface WaitingTask {
-  start(): void;
-  reject(error: LeadsError): void;
+  /** Ends the wait: the task starts, or fails with the error. */
+  end(error?: LeadsError): void;
   /** By `performance.now()`. */
   readonly expiresAt: number;
 }
@@ -55,15 +55,18 @@ export class FairQueue {
    * Runs a task when the turn of its tenant comes.
    *
    * @param options.isPatient whether the task waits without a limit, because its response has begun.
+   * @param options.signal removes the task from the queue. `run` then throws the reason of the signal. A task that has
+   *   started runs to its end.
    * @throws LeadsError `too_many_requests` if too many tasks of the tenant wait, or if the task has waited too long.
    */
   async run<Result>(
     tenant: string,
     task: () => Promise<Result>,
-    { isPatient = false } = {},
+    { isPatient = false, signal }: { isPatient?: boolean; signal?: AbortSignal | undefined } = {},
   ): Promise<Result> {
+    signal?.throwIfAborted();
     if (this.#mayStart(tenant)) this.#count(tenant, 1);
-    else await this.#turnOf(tenant, isPatient);
+    else await this.#turnOf(tenant, isPatient, signal);
     const startedAt = this.#now();
     try {
       return await task();
@@ -96,12 +99,28 @@ export class FairQueue {
   }
 
   /** Waits for a slot. When the promise resolves, the slot is counted. */
-  async #turnOf(tenant: string, isPatient: boolean): Promise<void> {
+  async #turnOf(tenant: string, isPatient: boolean, signal: AbortSignal | undefined): Promise<void> {
     const tasks = this.#waiting.get(tenant) ?? [];
     if (!isPatient && tasks.length >= maxWaiting) throw tooMany();
     this.#waiting.set(tenant, tasks);
     const expiresAt = isPatient ? Number.POSITIVE_INFINITY : this.#now() + maxWaitMs;
-    await new Promise<void>((start, reject) => tasks.push({ start, reject, expiresAt }));
+    await new Promise<void>((resolve, reject) => {
+      const leave = () => {
+        tasks.splice(tasks.indexOf(task), 1);
+        if (tasks.length === 0) this.#waiting.delete(tenant);
+        reject(signal?.reason);
+      };
+      const task: WaitingTask = {
+        end(error) {
+          signal?.removeEventListener('abort', leave);
+          if (error === undefined) resolve();
+          else reject(error);
+        },
+        expiresAt,
+      };
+      signal?.addEventListener('abort', leave, { once: true });
+      tasks.push(task);
+    });
   }
 
   #startNext(): void {
@@ -113,11 +132,11 @@ export class FairQueue {
       if (tasks.length > 0) this.#waiting.set(tenant, tasks);
       if (task === undefined) continue;
       if (this.#now() > task.expiresAt) {
-        task.reject(tooMany());
+        task.end(tooMany());
         continue;
       }
       this.#count(tenant, 1);
-      task.start();
+      task.end();
     }
   }
 }

@@ -10,7 +10,7 @@ import type { FairQueue } from './fair-queue.ts';
 interface ReadQueues {
   /** For lists with a filter, counts and exports. */
   readonly costly: FairQueue;
-  /** For pages without a filter and of histories, and for events. */
+  /** For pages without a filter and of histories. */
   readonly pages: FairQueue;
 }
 
@@ -31,12 +31,15 @@ export function fairLeadReads(leads: LeadStore, { costly, pages }: ReadQueues): 
   };
 }
 
-/** Returns an event log whose pages wait in the queue. Otherwise the streams of one workspace could use all connections. */
+/**
+ * Returns an event log whose pages wait in the queue. Otherwise the streams of one workspace could use all connections.
+ * The queue must have no other reads, because the reads of many streams would delay them.
+ */
 export function fairEventLog(log: EventLog, queue: FairQueue): EventLog {
   return {
     ...log,
-    read: (workspaceId, after) =>
-      queue.run(workspaceId, () => log.read(workspaceId, after), { isPatient: true }),
+    read: (workspaceId, after, signal) =>
+      queue.run(workspaceId, () => log.read(workspaceId, after), { isPatient: true, signal }),
   };
 }
 
