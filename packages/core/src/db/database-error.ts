@@ -58,8 +58,8 @@ const outageKinds = new Set([
 const outageStates = /^(08|28|3D|53|57P|58|25006|25P0[34]|40001|40003|40P01|55P03|57014)/;
 
 /**
- * Matches an error without a SQLSTATE if there is no connection: a code of the operating system or of TLS, or a message of
- * node-postgres, whose errors have no code. The message of an error with a code does not count. It is empty if a host has
+ * Matches an error without a SQLSTATE if there is no connection. An error of the operating system or of TLS has a code, and
+ * an error of node-postgres only a message. The message of an error with a code does not count. It is empty if a host has
  * several addresses, and Prisma's messages quote source code.
  */
 const noConnection =
