@@ -6,6 +6,7 @@ import type { TestMember, TestWorkspace } from '@leads/test-kit/fixture';
 import { recordStatements } from '@leads/test-kit/recorded-statements';
 import type { Answer } from '@leads/test-kit/http-client';
 import { storableText } from '@leads/test-kit/suites/hostile-input';
+import { onOneDay } from '@leads/test-kit/one-day';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
@@ -92,21 +93,21 @@ describe('an export', () => {
     expect((await get(owner, ndjson)).text).toBe('');
   });
 
-  test('has a file name, forbids caching, and varies by Accept', async () => {
-    const { owner } = await fixture.createWorkspace();
-    const date = new Date().toISOString().slice(0, 10);
-    for (const [type, format] of [
-      [csv, 'csv'],
-      [ndjson, 'ndjson'],
-    ] as const) {
-      const { headers } = await get(owner, type);
-      expect(headers['content-disposition']).toBe(`attachment; filename="leads-${date}.${format}"`);
-      expect(headers['cache-control']).toBe('no-store');
-      expect(headers.vary).toBe('Accept');
-    }
-    expect((await get(owner, undefined)).headers.vary).toBe('Accept');
-    expect((await get(owner, csv, '?limit=1')).headers.vary).toBe('Accept');
-  });
+  test('has a file name, forbids caching, and varies by Accept', () =>
+    onOneDay(async (day) => {
+      const { owner } = await fixture.createWorkspace();
+      for (const [type, format] of [
+        [csv, 'csv'],
+        [ndjson, 'ndjson'],
+      ] as const) {
+        const { headers } = await get(owner, type);
+        expect(headers['content-disposition']).toBe(`attachment; filename="leads-${day}.${format}"`);
+        expect(headers['cache-control']).toBe('no-store');
+        expect(headers.vary).toBe('Accept');
+      }
+      expect((await get(owner, undefined)).headers.vary).toBe('Accept');
+      expect((await get(owner, csv, '?limit=1')).headers.vary).toBe('Accept');
+    }));
 
   test('replaces the JSON list only if Accept prefers a file', async () => {
     const workspace = await fixture.createWorkspace();

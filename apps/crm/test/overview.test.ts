@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { onOneDay } from '@leads/test-kit/one-day';
 import type {
   Attention,
   CampaignFigures,
@@ -193,80 +194,81 @@ test('GET /attention lists what a member can mend, and nothing of other workspac
   expect((await asPublisher.get('/attention')).json()).toEqual(nothing);
 });
 
-test('the campaigns have counts of the leads that a member may see, and managers see their publishers', async () => {
-  const workspace = await crm.fixture.createWorkspace();
-  const { member: owner, visitor: asOwner } = await signInAs(crm.service, workspace, 'owner');
-  const { member: publisher, visitor: asPublisher } = await signInAs(crm.service, workspace, 'publisher');
-  const stranger = await signInAs(crm.service, await crm.fixture.createWorkspace(), 'owner');
-  await workspace.mapLandingPage('quiz', workspace.demoCampaignId);
-  await crm.fixture.leads.insert([
-    workspace.lead(publisher, { createdAt: daysAgo(20), status: 'Paid' }),
-    workspace.lead(publisher, { createdAt: daysAgo(1) }),
-    workspace.lead(owner, { createdAt: daysAgo(0), status: 'Approved' }),
-    workspace.lead(owner, { createdAt: daysAgo(40), status: 'Trashed' }),
-  ]);
-  const figuresOf = async (visitor: typeof asOwner) => {
-    const campaigns = (await visitor.get('/campaign-figures')).json<CampaignFigures[]>();
-    return campaigns.find(({ code }) => code === 'DEMO');
-  };
-  const days = (...last: number[]) => [...Array.from({ length: 14 - last.length }, () => 0), ...last];
-  const all = await figuresOf(asOwner);
-  expect(all).toMatchObject({ total: 4, approveRate: 0.5, days: days(1, 1), landingPages: 1 });
-  expect(all?.lastLeadAt?.slice(0, 10)).toBe(daysAgo(0).toISOString().slice(0, 10));
-  await crm.fixture.sql(`UPDATE campaign SET payout_amount = 9, payout_currency = 'EUR' WHERE id = $1`, [
-    workspace.demoCampaignId,
-  ]);
-  await crm.fixture.sql(
-    `INSERT INTO publisher_payout (workspace_id, campaign_id, user_id, amount, currency) VALUES ($1, $2, $3, 12.5, 'USD')`,
-    [workspace.id, workspace.demoCampaignId, publisher.userId],
-  );
-  expect((await figuresOf(asOwner))?.payout).toEqual({ amount: '9', currency: 'EUR' });
-  const own = await figuresOf(asPublisher);
-  expect(own).toMatchObject({ total: 2, approveRate: 0.5, days: days(1, 0) });
-  expect(own?.payout).toEqual({ amount: '12.5', currency: 'USD' });
-  expect(own).not.toHaveProperty('landingPages');
-  expect(own?.lastLeadAt?.slice(0, 10)).toBe(daysAgo(1).toISOString().slice(0, 10));
-  expect(await figuresOf(stranger.visitor)).toMatchObject({ total: 0, days: days(), landingPages: 0 });
+test('the campaigns have counts of the leads that a member may see, and managers see their publishers', () =>
+  onOneDay(async () => {
+    const workspace = await crm.fixture.createWorkspace();
+    const { member: owner, visitor: asOwner } = await signInAs(crm.service, workspace, 'owner');
+    const { member: publisher, visitor: asPublisher } = await signInAs(crm.service, workspace, 'publisher');
+    const stranger = await signInAs(crm.service, await crm.fixture.createWorkspace(), 'owner');
+    await workspace.mapLandingPage('quiz', workspace.demoCampaignId);
+    await crm.fixture.leads.insert([
+      workspace.lead(publisher, { createdAt: daysAgo(20), status: 'Paid' }),
+      workspace.lead(publisher, { createdAt: daysAgo(1) }),
+      workspace.lead(owner, { createdAt: daysAgo(0), status: 'Approved' }),
+      workspace.lead(owner, { createdAt: daysAgo(40), status: 'Trashed' }),
+    ]);
+    const figuresOf = async (visitor: typeof asOwner) => {
+      const campaigns = (await visitor.get('/campaign-figures')).json<CampaignFigures[]>();
+      return campaigns.find(({ code }) => code === 'DEMO');
+    };
+    const days = (...last: number[]) => [...Array.from({ length: 14 - last.length }, () => 0), ...last];
+    const all = await figuresOf(asOwner);
+    expect(all).toMatchObject({ total: 4, approveRate: 0.5, days: days(1, 1), landingPages: 1 });
+    expect(all?.lastLeadAt?.slice(0, 10)).toBe(daysAgo(0).toISOString().slice(0, 10));
+    await crm.fixture.sql(`UPDATE campaign SET payout_amount = 9, payout_currency = 'EUR' WHERE id = $1`, [
+      workspace.demoCampaignId,
+    ]);
+    await crm.fixture.sql(
+      `INSERT INTO publisher_payout (workspace_id, campaign_id, user_id, amount, currency) VALUES ($1, $2, $3, 12.5, 'USD')`,
+      [workspace.id, workspace.demoCampaignId, publisher.userId],
+    );
+    expect((await figuresOf(asOwner))?.payout).toEqual({ amount: '9', currency: 'EUR' });
+    const own = await figuresOf(asPublisher);
+    expect(own).toMatchObject({ total: 2, approveRate: 0.5, days: days(1, 0) });
+    expect(own?.payout).toEqual({ amount: '12.5', currency: 'USD' });
+    expect(own).not.toHaveProperty('landingPages');
+    expect(own?.lastLeadAt?.slice(0, 10)).toBe(daysAgo(1).toISOString().slice(0, 10));
+    expect(await figuresOf(stranger.visitor)).toMatchObject({ total: 0, days: days(), landingPages: 0 });
 
-  // The figures of one publisher. A publisher gets no others.
-  const figuresFor = async (visitor: typeof asOwner, user: string) => {
-    const answer = await visitor.get(`/campaign-figures?user=${user}`);
-    return answer.status === 200
-      ? answer.json<CampaignFigures[]>().find(({ code }) => code === 'DEMO')?.total
-      : answer.status;
-  };
-  expect(await figuresFor(asOwner, publisher.userId.toUpperCase())).toBe(2);
-  expect(await figuresFor(asOwner, owner.userId)).toBe(2);
-  expect(await figuresFor(asPublisher, publisher.userId)).toBe(2);
-  expect(await figuresFor(asPublisher, owner.userId)).toBe(403);
-  expect(await figuresFor(asOwner, 'x')).toBe(400);
-  expect(await figuresFor(stranger.visitor, publisher.userId)).toBe(0);
+    // The figures of one publisher. A publisher gets no others.
+    const figuresFor = async (visitor: typeof asOwner, user: string) => {
+      const answer = await visitor.get(`/campaign-figures?user=${user}`);
+      return answer.status === 200
+        ? answer.json<CampaignFigures[]>().find(({ code }) => code === 'DEMO')?.total
+        : answer.status;
+    };
+    expect(await figuresFor(asOwner, publisher.userId.toUpperCase())).toBe(2);
+    expect(await figuresFor(asOwner, owner.userId)).toBe(2);
+    expect(await figuresFor(asPublisher, publisher.userId)).toBe(2);
+    expect(await figuresFor(asPublisher, owner.userId)).toBe(403);
+    expect(await figuresFor(asOwner, 'x')).toBe(400);
+    expect(await figuresFor(stranger.visitor, publisher.userId)).toBe(0);
 
-  // A campaign with leads of one user in the last 30 days has the name of the user.
-  const single = await workspace.addCampaign('SINGLE');
-  await crm.fixture.leads.insert([
-    workspace.lead(publisher, { campaignId: single }),
-    workspace.lead(owner, { campaignId: single, createdAt: daysAgo(40) }),
-  ]);
-  const only = { userId: publisher.userId, name: 'Test Person' };
-  expect(
-    (await asOwner.get('/campaign-publishers'))
-      .json<PublishersByCampaign>()
-      .toSorted((a, b) => b.publishers - a.publishers),
-  ).toEqual([
-    { campaignId: workspace.demoCampaignId, publishers: 2 },
-    { campaignId: single, publishers: 1, only },
-  ]);
-  expect((await asPublisher.get('/campaign-publishers')).status).toBe(403);
-  expect((await stranger.visitor.get('/campaign-publishers')).json()).toEqual([]);
+    // A campaign with leads of one user in the last 30 days has the name of the user.
+    const single = await workspace.addCampaign('SINGLE');
+    await crm.fixture.leads.insert([
+      workspace.lead(publisher, { campaignId: single }),
+      workspace.lead(owner, { campaignId: single, createdAt: daysAgo(40) }),
+    ]);
+    const only = { userId: publisher.userId, name: 'Test Person' };
+    expect(
+      (await asOwner.get('/campaign-publishers'))
+        .json<PublishersByCampaign>()
+        .toSorted((a, b) => b.publishers - a.publishers),
+    ).toEqual([
+      { campaignId: workspace.demoCampaignId, publishers: 2 },
+      { campaignId: single, publishers: 1, only },
+    ]);
+    expect((await asPublisher.get('/campaign-publishers')).status).toBe(403);
+    expect((await stranger.visitor.get('/campaign-publishers')).json()).toEqual([]);
 
-  const path = `/campaigns/${workspace.demoCampaignId}/publishers`;
-  expect((await asOwner.get(path)).json<CampaignPublishers>().publishers).toMatchObject([
-    { value: publisher.userId, name: 'Test Person', total: 2, approveRate: 0.5 },
-    { value: owner.userId, total: 1, Approved: 1 },
-  ]);
-  expect((await stranger.visitor.get(path)).status).toBe(404);
-});
+    const path = `/campaigns/${workspace.demoCampaignId}/publishers`;
+    expect((await asOwner.get(path)).json<CampaignPublishers>().publishers).toMatchObject([
+      { value: publisher.userId, name: 'Test Person', total: 2, approveRate: 0.5 },
+      { value: owner.userId, total: 1, Approved: 1 },
+    ]);
+    expect((await stranger.visitor.get(path)).status).toBe(404);
+  }));
 
 test.each([
   ['from=2026-01-02&to=2026-01-01', 'to'],

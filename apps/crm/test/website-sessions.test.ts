@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { personalData } from '@leads/test-kit/log-check/confidential';
+import { onOneDay } from '@leads/test-kit/one-day';
 import { afterAll, describe, expect, test } from 'vitest';
 import { listAssets, listScripts } from '../src/routes/website/files/built-website.ts';
 import { startCrm } from './crm.ts';
@@ -84,86 +85,87 @@ describe('credentials', () => {
     }
   });
 
-  test('have a log of their requests, also of rejected ones, and counts by day, for their member and for owners', async () => {
-    const workspace = await fixture.createWorkspace();
-    const { visitor } = await signInAs(service, workspace, 'publisher');
-    const { apiKey, record } = await createKey(visitor, { name: 'A key', scope: ['leads:read'] });
-    const { accessToken } = await createToken(visitor);
-    const headers = { API_KEY: apiKey, Authorization: `Bearer ${accessToken}` };
-    const leads = '/api/v1/order/leads';
-    // The status and the code of each request. Its URL has personal data, and the log does not.
-    const sent = [
-      [
-        { path: `${leads}?${new URLSearchParams({ phone: personalData.phone }).toString()}`, headers },
-        200,
-        undefined,
-      ],
-      [{ path: leads, headers: { ...headers, Authorization: 'Bearer a.b.c' } }, 401, 'unauthenticated'],
-      [{ path: leads, method: 'POST', headers, body: { name: personalData.name } }, 403, 'forbidden'],
-      [{ path: `${leads}?limit=0`, headers }, 400, 'invalid_input'],
-      [{ path: `${leads}/${randomUUID()}`, headers }, 404, 'not_found'],
-    ] as const;
-    for (const [request, status] of sent) expect((await service.send(request)).status).toBe(status);
-    // A request with an unknown key is in no log.
-    await list(`${apiKey.slice(0, -1)}${apiKey.endsWith('0') ? '1' : '0'}`, accessToken);
+  test('have a log of their requests, also of rejected ones, and counts by day, for their member and for owners', () =>
+    onOneDay(async (day) => {
+      const workspace = await fixture.createWorkspace();
+      const { visitor } = await signInAs(service, workspace, 'publisher');
+      const { apiKey, record } = await createKey(visitor, { name: 'A key', scope: ['leads:read'] });
+      const { accessToken } = await createToken(visitor);
+      const headers = { API_KEY: apiKey, Authorization: `Bearer ${accessToken}` };
+      const leads = '/api/v1/order/leads';
+      // The status and the code of each request. Its URL has personal data, and the log does not.
+      const sent = [
+        [
+          { path: `${leads}?${new URLSearchParams({ phone: personalData.phone }).toString()}`, headers },
+          200,
+          undefined,
+        ],
+        [{ path: leads, headers: { ...headers, Authorization: 'Bearer a.b.c' } }, 401, 'unauthenticated'],
+        [{ path: leads, method: 'POST', headers, body: { name: personalData.name } }, 403, 'forbidden'],
+        [{ path: `${leads}?limit=0`, headers }, 400, 'invalid_input'],
+        [{ path: `${leads}/${randomUUID()}`, headers }, 404, 'not_found'],
+      ] as const;
+      for (const [request, status] of sent) expect((await service.send(request)).status).toBe(status);
+      // A request with an unknown key is in no log.
+      await list(`${apiKey.slice(0, -1)}${apiKey.endsWith('0') ? '1' : '0'}`, accessToken);
 
-    const path = `/api-keys/${record.id}`;
-    const read = async (query = '', by = visitor) => {
-      const answer = await by.get(`${path}/requests${query}`);
-      return Object.assign(answer.json<{ requests: Record<string, unknown>[]; unlistedToday: number }>(), {
-        link: String(answer.headers['link'] ?? ''),
-        text: answer.text,
+      const path = `/api-keys/${record.id}`;
+      const read = async (query = '', by = visitor) => {
+        const answer = await by.get(`${path}/requests${query}`);
+        return Object.assign(answer.json<{ requests: Record<string, unknown>[]; unlistedToday: number }>(), {
+          link: String(answer.headers['link'] ?? ''),
+          text: answer.text,
+        });
+      };
+      await until(async () => (await read()).requests.length === sent.length, 10_000);
+      const { requests, unlistedToday, text } = await read();
+      expect(requests.toReversed().map(({ status, code }) => [status, code])).toEqual(
+        sent.map(([, status, code]) => [status, code]),
+      );
+      expect(requests[0]).toEqual({
+        id: expect.any(String),
+        at: expect.stringMatching(/Z$/),
+        service: 'crm',
+        method: 'GET',
+        route: '/api/v1/order/leads/:id',
+        status: 404,
+        code: 'not_found',
+        durationMs: expect.any(Number),
       });
-    };
-    await until(async () => (await read()).requests.length === sent.length, 10_000);
-    const { requests, unlistedToday, text } = await read();
-    expect(requests.toReversed().map(({ status, code }) => [status, code])).toEqual(
-      sent.map(([, status, code]) => [status, code]),
-    );
-    expect(requests[0]).toEqual({
-      id: expect.any(String),
-      at: expect.stringMatching(/Z$/),
-      service: 'crm',
-      method: 'GET',
-      route: '/api/v1/order/leads/:id',
-      status: 404,
-      code: 'not_found',
-      durationMs: expect.any(Number),
-    });
-    expect(unlistedToday).toBe(0);
-    for (const secret of [
-      personalData.phone,
-      personalData.name,
-      '127.0.0.1',
-      apiKey.slice(0, 11),
-      accessToken,
-    ])
-      expect(text).not.toContain(secret);
-    expect((await read('?status=success')).requests).toHaveLength(1);
-    expect((await read('?service=intake')).requests).toEqual([]);
-    const first = await read('?limit=3&status=client_error');
-    const [, next = ''] = /<[^>]*(\?[^>]*)>; rel="next"/.exec(first.link) ?? [];
-    expect([...first.requests, ...(await read(next)).requests]).toEqual(requests.slice(0, 4));
+      expect(unlistedToday).toBe(0);
+      for (const secret of [
+        personalData.phone,
+        personalData.name,
+        '127.0.0.1',
+        apiKey.slice(0, 11),
+        accessToken,
+      ])
+        expect(text).not.toContain(secret);
+      expect((await read('?status=success')).requests).toHaveLength(1);
+      expect((await read('?service=intake')).requests).toEqual([]);
+      const first = await read('?limit=3&status=client_error');
+      const [, next = ''] = /<[^>]*(\?[^>]*)>; rel="next"/.exec(first.link) ?? [];
+      expect([...first.requests, ...(await read(next)).requests]).toEqual(requests.slice(0, 4));
 
-    const { days } = (await visitor.get(`${path}/usage`)).json<{ days: object[] }>();
-    const counts = { success: 1, clientErrors: 4, serverErrors: 0, unlisted: 0 };
-    expect(days).toEqual([{ day: new Date().toISOString().slice(0, 10), ...counts }]);
+      const { days } = (await visitor.get(`${path}/usage`)).json<{ days: object[] }>();
+      const counts = { success: 1, clientErrors: 4, serverErrors: 0, unlisted: 0 };
+      expect(days).toEqual([{ day, ...counts }]);
 
-    const [owner, colleague, stranger] = await Promise.all([
-      signInAs(service, workspace, 'owner'),
-      signInAs(service, workspace, 'publisher'),
-      signInAs(service, await fixture.createWorkspace(), 'owner'),
-    ]);
-    expect((await read('', owner.visitor)).requests).toEqual(requests);
-    for (const { visitor: other } of [colleague, stranger]) {
-      for (const part of ['requests', 'usage']) {
-        expect((await other.get(`${path}/${part}`)).status).toBe(404);
+      const [owner, colleague, stranger] = await Promise.all([
+        signInAs(service, workspace, 'owner'),
+        signInAs(service, workspace, 'publisher'),
+        signInAs(service, await fixture.createWorkspace(), 'owner'),
+      ]);
+      expect((await read('', owner.visitor)).requests).toEqual(requests);
+      for (const { visitor: other } of [colleague, stranger]) {
+        for (const part of ['requests', 'usage']) {
+          expect((await other.get(`${path}/${part}`)).status).toBe(404);
+        }
       }
-    }
-    for (const query of ['?status=ok', '?cursor=x', '?limit=0', '?key=x']) {
-      expect((await visitor.get(`${path}/requests${query}`)).status).toBe(400);
-    }
-  });
+      for (const query of ['?status=ok', '?cursor=x', '?limit=0', '?key=x']) {
+        expect((await visitor.get(`${path}/requests${query}`)).status).toBe(400);
+      }
+    }));
 
   test('are hidden from other members of the workspace, who cannot revoke them', async () => {
     const workspace = await fixture.createWorkspace();

@@ -114,7 +114,8 @@ test('the request log has the requests of a key, also those beyond its quota, fr
     },
   );
   const usage = await fixture.sql(
-    `SELECT success, client_errors, server_errors FROM api_usage
+    `SELECT sum(success)::int AS success, sum(client_errors)::int AS client_errors,
+       sum(server_errors)::int AS server_errors FROM api_usage
      JOIN api_key ON api_key.id = api_key_id WHERE prefix = $1`,
     [apiKey.slice(0, 11)],
   );

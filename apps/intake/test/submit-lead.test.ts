@@ -5,6 +5,7 @@ import { openFixture } from '@leads/test-kit/fixture';
 import { personalData } from '@leads/test-kit/log-check/confidential';
 import type { RunningService } from '@leads/test-kit/running-service';
 import { createTestDatabase } from '@leads/test-kit/test-database';
+import { onOneDay } from '@leads/test-kit/one-day';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startIntakeService } from './intake.ts';
 
@@ -176,38 +177,39 @@ describe('the campaign of a lead', () => {
 });
 
 describe('isolation of workspaces', () => {
-  test('registers up to the cap of unknown landing pages for an API key and day, and holds further ones for approval', async () => {
-    const workspace = await fixture.createWorkspace();
-    const origin = 'https://offer.example';
-    const browserKey = async () => {
-      const options = { name: 'Page', scope: 'intake', allowedOrigins: [origin] } as const;
-      return (await issueApiKey(fixture.credentials, workspace.owner, options)).apiKey;
-    };
-    /** Returns whether the landing page of a lead waits for approval. The lead is stored in any case. */
-    const isHeld = async (apiKey: string, name: string) => {
-      const row = await submit(
-        apiKey,
-        { ...person, lp_name: name },
-        { to: capped, headers: { Origin: origin } },
+  test('registers up to the cap of unknown landing pages for an API key and day, and holds further ones for approval', () =>
+    onOneDay(async () => {
+      const workspace = await fixture.createWorkspace();
+      const origin = 'https://offer.example';
+      const browserKey = async () => {
+        const options = { name: 'Page', scope: 'intake', allowedOrigins: [origin] } as const;
+        return (await issueApiKey(fixture.credentials, workspace.owner, options)).apiKey;
+      };
+      /** Returns whether the landing page of a lead waits for approval. The lead is stored in any case. */
+      const isHeld = async (apiKey: string, name: string) => {
+        const row = await submit(
+          apiKey,
+          { ...person, lp_name: name },
+          { to: capped, headers: { Origin: origin } },
+        );
+        expect(row).toMatchObject({ lp_name: name, campaign_id: workspace.defaultCampaignId });
+        return (await registered(workspace.id, name))[0]?.is_pending;
+      };
+      const [first, second] = [await browserKey(), await browserKey()];
+      const held = [];
+      for (const name of ['a', 'b', 'c', 'd', 'a', 'c']) held.push(await isHeld(first, name));
+      expect(held).toEqual([false, false, true, true, false, true]);
+      expect(await isHeld(second, 'e')).toBe(false);
+      const { apiKey: secretKey } = workspace.owner;
+      for (const name of ['f', 'g', 'h']) expect(await isHeld(secretKey, name)).toBe(name === 'h');
+      // The cap applies again to the next day.
+      await fixture.sql(
+        `UPDATE landing_page SET created_at = created_at - interval '1 day' WHERE workspace_id = $1`,
+        [workspace.id],
       );
-      expect(row).toMatchObject({ lp_name: name, campaign_id: workspace.defaultCampaignId });
-      return (await registered(workspace.id, name))[0]?.is_pending;
-    };
-    const [first, second] = [await browserKey(), await browserKey()];
-    const held = [];
-    for (const name of ['a', 'b', 'c', 'd', 'a', 'c']) held.push(await isHeld(first, name));
-    expect(held).toEqual([false, false, true, true, false, true]);
-    expect(await isHeld(second, 'e')).toBe(false);
-    const { apiKey: secretKey } = workspace.owner;
-    for (const name of ['f', 'g', 'h']) expect(await isHeld(secretKey, name)).toBe(name === 'h');
-    // The cap applies again to the next day.
-    await fixture.sql(
-      `UPDATE landing_page SET created_at = created_at - interval '1 day' WHERE workspace_id = $1`,
-      [workspace.id],
-    );
-    expect(await isHeld(first, 'i')).toBe(false);
-    expect(await isHeld(secretKey, 'j')).toBe(false);
-  });
+      expect(await isHeld(first, 'i')).toBe(false);
+      expect(await isHeld(secretKey, 'j')).toBe(false);
+    }));
 
   test("ignores another workspace's landing page of the same name", async () => {
     const workspace = await fixture.createWorkspace();

@@ -191,7 +191,8 @@ test('the table of campaigns shows figures and warnings, sorts and searches, and
   await campaign(page, 'BUSY').getByText('quiz').waitFor();
   expect((await cells('BUSY')).slice(0, 3)).toEqual(['3', '25%', '4']);
   const chart = await campaign(page, 'BUSY').getByRole('img').getAttribute('aria-label');
-  expect(chart).toMatch(/^Leads of the last 14 days \(UTC\), oldest first: (0, ){12}1, 2$/);
+  // The next day may have begun.
+  expect(chart).toMatch(/^Leads of the last 14 days \(UTC\), oldest first: (0, ){11,12}1, 2(, 0)?$/);
   await campaign(page, 'QUIET').getByText('No lead for 9 days').waitFor();
   await campaign(page, 'QUIET').getByText('No landing page').waitFor();
   await page.getByLabel('Show archived (1)').check();

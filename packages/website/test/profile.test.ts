@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { expectFocusOn, press } from './by-keyboard.ts';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
 import { totp } from '@leads/test-kit/totp';
+import { onOneDay } from '@leads/test-kit/one-day';
 import { type Website, hold, openWebsite, password, waitForFrames } from './website.ts';
 
 const run = promisify(execFile);
@@ -87,62 +88,63 @@ async function expectUnauthorizedSoon(send: () => Promise<number>): Promise<void
 }
 
 describe('the developers area', () => {
-  test('shows the requests of a key as they arrive, also refused ones, and their counts by day', async () => {
-    const { page, workspace } = await website.openSignedIn();
-    const publisher = await workspace.addMember('publisher');
-    const send = async (body: object) => {
-      const response = await fetch(`${website.intake}/api/v1/leads`, {
-        method: 'POST',
-        headers: { API_KEY: publisher.apiKey, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-      return response.status;
-    };
-    const lead = { name: 'Ada', phone: '+12025550147' };
-    await page.goto('/developers');
-    await page.getByRole('link', { name: /^Show the log of Test key/ }).click();
-    await page.getByText('No requests yet.').waitFor();
-    await page.goBack();
-    await page.getByText(publisher.email).first().waitFor();
-    expect([await send(lead), await send({ name: 'Ada' })]).toEqual([200, 400]);
-    await page.getByRole('tab', { name: 'Request log' }).click();
-    await page.getByRole('combobox', { name: 'API key' }).click();
-    await page.getByRole('option', { name: publisher.email }).click();
-    const rows = page.getByRole('table', { name: 'Request log' }).getByRole('row');
-    const texts = async () =>
-      (await rows.allInnerTexts())
-        .slice(1)
-        .map((text) => /\b[2-5]\d\d\b(?! ms|\d)/.exec(text.split('\n').join(' '))?.[0]);
-    await rows.filter({ hasText: 'invalid_input' }).waitFor();
-    await rows
-      .filter({ hasText: 'Invalid input data' })
-      .getByRole('link', { name: 'API reference' })
-      .waitFor();
-    await expectGoodEverywhere(page, 'developers-requests');
-    // Without a reload.
-    expect(await send({ ...lead, phone: 5 })).toBe(400);
-    await expect.poll(() => rows.count()).toBe(4);
-    await page.getByRole('combobox', { name: 'Status' }).click();
-    await page.getByRole('option', { name: 'Client errors' }).click();
-    await expect.poll(() => rows.count()).toBe(3);
-    expect(await texts()).toEqual(['400', '400']);
-    await page.getByRole('combobox', { name: 'Service' }).click();
-    await page.getByRole('option', { name: 'CRM API' }).click();
-    await page.getByText('No request matches the filter.').waitFor();
-    await page.getByRole('button', { name: 'Show all requests' }).click();
-    await expect.poll(() => rows.count()).toBe(4);
-    await website.fixture.sql('UPDATE api_usage SET unlisted = 7 WHERE api_key_id = $1', [
-      publisher.apiKeyId,
-    ]);
-    await page.getByText('7 requests of today (UTC) are counted in Usage').waitFor();
+  test('shows the requests of a key as they arrive, also refused ones, and their counts by day', () =>
+    onOneDay(async () => {
+      const { page, workspace } = await website.openSignedIn();
+      const publisher = await workspace.addMember('publisher');
+      const send = async (body: object) => {
+        const response = await fetch(`${website.intake}/api/v1/leads`, {
+          method: 'POST',
+          headers: { API_KEY: publisher.apiKey, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+        return response.status;
+      };
+      const lead = { name: 'Ada', phone: '+12025550147' };
+      await page.goto('/developers');
+      await page.getByRole('link', { name: /^Show the log of Test key/ }).click();
+      await page.getByText('No requests yet.').waitFor();
+      await page.goBack();
+      await page.getByText(publisher.email).first().waitFor();
+      expect([await send(lead), await send({ name: 'Ada' })]).toEqual([200, 400]);
+      await page.getByRole('tab', { name: 'Request log' }).click();
+      await page.getByRole('combobox', { name: 'API key' }).click();
+      await page.getByRole('option', { name: publisher.email }).click();
+      const rows = page.getByRole('table', { name: 'Request log' }).getByRole('row');
+      const texts = async () =>
+        (await rows.allInnerTexts())
+          .slice(1)
+          .map((text) => /\b[2-5]\d\d\b(?! ms|\d)/.exec(text.split('\n').join(' '))?.[0]);
+      await rows.filter({ hasText: 'invalid_input' }).waitFor();
+      await rows
+        .filter({ hasText: 'Invalid input data' })
+        .getByRole('link', { name: 'API reference' })
+        .waitFor();
+      await expectGoodEverywhere(page, 'developers-requests');
+      // Without a reload.
+      expect(await send({ ...lead, phone: 5 })).toBe(400);
+      await expect.poll(() => rows.count()).toBe(4);
+      await page.getByRole('combobox', { name: 'Status' }).click();
+      await page.getByRole('option', { name: 'Client errors' }).click();
+      await expect.poll(() => rows.count()).toBe(3);
+      expect(await texts()).toEqual(['400', '400']);
+      await page.getByRole('combobox', { name: 'Service' }).click();
+      await page.getByRole('option', { name: 'CRM API' }).click();
+      await page.getByText('No request matches the filter.').waitFor();
+      await page.getByRole('button', { name: 'Show all requests' }).click();
+      await expect.poll(() => rows.count()).toBe(4);
+      await website.fixture.sql('UPDATE api_usage SET unlisted = 7 WHERE api_key_id = $1', [
+        publisher.apiKeyId,
+      ]);
+      await page.getByText('7 requests of today (UTC) are counted in Usage').waitFor();
 
-    await page.getByRole('tab', { name: 'Usage' }).click();
-    const today = page.getByRole('table', { name: 'Requests by day' }).getByRole('row').nth(1);
-    await today.waitFor();
-    expect((await today.innerText()).split(/\s+/).slice(-4)).toEqual(['1', '2', '0', '7']);
-    await page.getByRole('figure', { name: 'Requests by day' }).locator('svg').first().waitFor();
-    await expectGoodEverywhere(page, 'developers-usage');
-  });
+      await page.getByRole('tab', { name: 'Usage' }).click();
+      const today = page.getByRole('table', { name: 'Requests by day' }).getByRole('row').nth(1);
+      await today.waitFor();
+      expect((await today.innerText()).split(/\s+/).slice(-4)).toEqual(['1', '2', '0', '7']);
+      await page.getByRole('figure', { name: 'Requests by day' }).locator('svg').first().waitFor();
+      await expectGoodEverywhere(page, 'developers-usage');
+    }));
 
   test('shows in the list of all members each key that its user creates, rotates or revokes', async () => {
     const { page } = await website.openSignedIn();

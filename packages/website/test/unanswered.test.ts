@@ -403,8 +403,9 @@ describe('a form whose answer is lost', () => {
 
 test('a page keeps what it shows when it cannot load it again', async () => {
   const workspace = await website.fixture.createWorkspace();
-  // Demo leads have the same ids on the same day, and other tests of this database add those of today.
-  await addDemoLeads(website.databaseUrl, workspace.slug, new Date(Date.now() - 86_400_000));
+  // Demo leads have the same ids on the same day, and other tests of this database add those of today, which may be
+  // yesterday soon.
+  await addDemoLeads(website.databaseUrl, workspace.slug, new Date(Date.now() - 3 * 86_400_000));
   const { page } = await website.openSignedIn({ workspace });
   const names = [
     'overview',
