@@ -44,7 +44,7 @@ const operatorSettings = () => ({ NATS_URL: urlOf('operator'), NATS_INTAKE_URL: 
 
 async function connectAs(user: User): Promise<Broker> {
   const broker = new Broker({ url: urlOf(user), name: `test-${user}` });
-  expect(await broker.connected(5_000), `${user} is connected`).toBe(true);
+  expect(await broker.connected(60_000), `${user} is connected`).toBe(true);
   return broker;
 }
 

@@ -13,7 +13,7 @@ let broker: Broker;
 beforeAll(async () => {
   nats = await startNats({ binary: await findNatsServer(), dataDir: directory });
   broker = new Broker({ url: nats.url, name: 'test' });
-  await broker.connected(5_000);
+  await broker.connected(60_000);
 });
 afterAll(async () => {
   await broker[Symbol.asyncDispose]();
@@ -80,7 +80,7 @@ test('reconnects after NATS has rejected its credentials several times', async (
   let server = await start('right');
   try {
     await using client = new Broker({ url: server.url.replace('//', '//test:right@'), name: 'test' });
-    expect(await client.connected(20_000)).toBe(true);
+    expect(await client.connected(60_000)).toBe(true);
     const { connection } = client;
     const changes: unknown[] = [];
     void (async () => {

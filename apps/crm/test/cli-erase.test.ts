@@ -30,7 +30,7 @@ const client = openDatabase({
 });
 const quarantine = createLeadQuarantine(client);
 const buffer = new LeadBuffer(broker, { name: bufferStreamName, maxBytes: 10_000_000, replicas: 1 });
-if (!(await broker.connected(10_000))) throw new Error('The broker is not connected after 10 s');
+if (!(await broker.connected(60_000))) throw new Error('The broker is not connected after 60 s');
 afterAll(async () => {
   await client[Symbol.asyncDispose]();
   await broker[Symbol.asyncDispose]();

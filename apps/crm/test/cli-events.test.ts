@@ -60,7 +60,7 @@ const runTail = (args: readonly string[], env: Readonly<Record<string, string>>)
 /** Starts `leads events tail`, and waits until it follows the stream. */
 async function tail(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Tail> {
   const started = start(args, env);
-  await vi.waitFor(() => expect(started.stderr()).toBe('Following events; press Ctrl-C to stop.\n'), 30_000);
+  await vi.waitFor(() => expect(started.stderr()).toBe('Following events; press Ctrl-C to stop.\n'), 60_000);
   return started;
 }
 
@@ -69,7 +69,7 @@ async function create(name: string, member: TestMember = owner, campaignCode = '
 }
 const nameOf = ({ data }: LeadEvent) => data.lead.name;
 const waitForNames = (tailed: Tail, expected: readonly string[]) =>
-  vi.waitFor(() => expect(tailed.events().map(nameOf)).toEqual(expected), 30_000);
+  vi.waitFor(() => expect(tailed.events().map(nameOf)).toEqual(expected), 60_000);
 
 describe('leads events tail', () => {
   test('prints events as lines of JSON, and exits with 0 on Ctrl-C', async () => {
@@ -103,7 +103,7 @@ describe('leads events tail', () => {
     await waitForNames(spring, ['Spring']);
     await vi.waitFor(
       () => expect(changes.events().map(({ type }) => type)).toEqual(['lead.updated', 'lead.status_changed']),
-      30_000,
+      60_000,
     );
     const { code, stdout } = await byId.ended;
     expect([code, stdout.split('\n').length]).toEqual([0, 4]);
@@ -118,7 +118,7 @@ describe('leads events tail', () => {
     await create('Before');
     await waitForNames(events, ['Before']);
     await nats.kill();
-    await vi.waitFor(() => expect(events.stderr()).toContain('NATS is unavailable; reconnecting\n'), 20_000);
+    await vi.waitFor(() => expect(events.stderr()).toContain('NATS is unavailable; reconnecting\n'), 60_000);
     await create('Meanwhile');
     nats = await startNats({ binary, dataDir, port: natsPort });
     await create('After');

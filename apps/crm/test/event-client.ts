@@ -60,7 +60,7 @@ function listen(incoming: IncomingMessage, close: () => void): EventClient {
     blocks.flatMap(({ event, data }) =>
       data === undefined || event === 'gone' ? [] : [JSON.parse(data) as LeadEvent],
     );
-  const until = async (isMet: () => boolean, timeoutMs = 20_000) => {
+  const until = async (isMet: () => boolean, timeoutMs = 60_000) => {
     const timeout = AbortSignal.timeout(timeoutMs);
     while (!isMet()) {
       if (timeout.aborted) throw new Error(`Timed out; received ${JSON.stringify(blocks).slice(-2_000)}`);

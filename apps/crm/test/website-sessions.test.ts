@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { personalData } from '@leads/test-kit/log-check/confidential';
 import { onOneDay } from '@leads/test-kit/one-day';
+import { expectRejectedSoon } from '@leads/test-kit/rejected-soon';
 import { afterAll, describe, expect, test } from 'vitest';
 import { listAssets, listScripts } from '../src/routes/website/files/built-website.ts';
 import { startCrm } from './crm.ts';
@@ -38,13 +38,7 @@ const list = (apiKey: string, accessToken: string) =>
     path: '/api/v1/order/leads',
     headers: { API_KEY: apiKey, Authorization: `Bearer ${accessToken}` },
   });
-const until = async (holds: () => Promise<boolean>, ms: number) => {
-  const end = Date.now() + ms;
-  while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`The condition is not met after ${ms} ms`);
-    await sleep(100);
-  }
-};
+const statusOf = async (apiKey: string, accessToken: string) => (await list(apiKey, accessToken)).status;
 
 describe('credentials', () => {
   test('spec 5.3: are created in the website, shown once, valid, and rejected within 10 s after revocation', async () => {
@@ -59,16 +53,16 @@ describe('credentials', () => {
     expect(shown).not.toContain(accessToken);
 
     await visitor.send('DELETE', `/console/access-tokens/${token.id}`);
-    await until(async () => (await list(apiKey, accessToken)).status === 401, 10_000);
+    await expectRejectedSoon(() => statusOf(apiKey, accessToken));
     const { accessToken: next } = await createToken(visitor);
     expect((await list(apiKey, next)).status).toBe(200);
     await visitor.send('DELETE', `/console/api-keys/${key.id}`);
-    await until(async () => (await list(apiKey, next)).status === 401, 10_000);
+    await expectRejectedSoon(() => statusOf(apiKey, next));
     const [revoked] = (await visitor.get('/api-keys')).json<KeyRecord[]>();
     expect(revoked).toMatchObject({ id: key.id, state: 'revoked' });
   });
 
-  test('show the time and the IP address of their last use within 10 s', async () => {
+  test('show the time and the IP address of their last use', async () => {
     const { visitor } = await signInAs(service, await fixture.createWorkspace(), 'owner');
     const { apiKey, record } = await createKey(visitor);
     const { accessToken } = await createToken(visitor);
@@ -76,7 +70,7 @@ describe('credentials', () => {
     const before = Date.now();
     await list(apiKey, accessToken);
     const used = async (path: string) => (await visitor.get(path)).json<KeyRecord[]>()[0];
-    await until(async () => (await used('/api-keys'))?.lastUsedAt !== undefined, 10_000);
+    await expect.poll(async () => (await used('/api-keys'))?.lastUsedAt).toBeDefined();
     for (const path of ['/api-keys', '/access-tokens']) {
       const { lastUsedAt = '', lastUsedFrom } = (await used(path)) ?? {};
       expect(lastUsedFrom).toBe('127.0.0.1');
@@ -117,7 +111,7 @@ describe('credentials', () => {
           text: answer.text,
         });
       };
-      await until(async () => (await read()).requests.length === sent.length, 10_000);
+      await expect.poll(async () => (await read()).requests).toHaveLength(sent.length);
       const { requests, unlistedToday, text } = await read();
       expect(requests.toReversed().map(({ status, code }) => [status, code])).toEqual(
         sent.map(([, status, code]) => [status, code]),
@@ -504,7 +498,7 @@ describe('member management', () => {
     expect((await owner.visitor.account('/organization/remove-member', removal)).status).toBe(200);
     const me = (await visitor.get('/me')).json<{ workspaces: { id: string }[] }>();
     expect(me.workspaces.map(({ id }) => id)).not.toContain(workspace.id);
-    await until(async () => (await list(apiKey, accessToken)).status === 401, 10_000);
+    await expectRejectedSoon(() => statusOf(apiKey, accessToken));
   });
 });
 

@@ -400,7 +400,7 @@ const large = Object.fromEntries(Array.from({ length: 7 }, (_, n) => [`field-${n
 test('the only workspace fills more than half of the buffer', async () => {
   await using stack = await startStack({ INTAKE_BUFFER_MEGABYTES: '1' });
   await using broker = new Broker({ url: stack.natsUrl, name: 'test' });
-  await broker.connected(5_000);
+  await broker.connected(60_000);
   const snapshots = new NatsSnapshotStore(broker, { replicas: 1, onError: () => undefined });
   await expect.poll(async () => (await snapshots.find())?.at).toBeDefined();
   await killPostgres();

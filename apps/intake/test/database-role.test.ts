@@ -80,7 +80,7 @@ test('the database role of the intake has all permissions that the intake needs'
   const { apiKey } = await issueApiKey(fixture.credentials, owner, options);
   await submit({ lp_name: 'of a page' }, { API_KEY: apiKey, Origin: origin });
   await using broker = new Broker({ url: nats.url, name: 'test' });
-  expect(await broker.connected(5_000)).toBe(true);
+  expect(await broker.connected(60_000)).toBe(true);
   await vi.waitFor(async () => {
     const pages = `SELECT name, campaign_id FROM landing_page WHERE name IN ('unknown', 'of a page') ORDER BY name`;
     expect(await fixture.sql(pages)).toEqual([

@@ -19,7 +19,7 @@ beforeAll(async () => {
   binary = await findNatsServer();
   nats = await startNats({ binary, dataDir: directory });
   broker = new Broker({ url: nats.url, name: 'test' });
-  await broker.connected(5_000);
+  await broker.connected(60_000);
 });
 beforeEach(async () => {
   const manager = await broker.manager();

@@ -35,7 +35,7 @@ async function startServers(count: number) {
   );
   const url = servers.map((server) => server.url.replace('//', '//test:test@')).join();
   const broker = new Broker({ url, name: 'test' });
-  expect(await broker.connected(10_000)).toBe(true);
+  expect(await broker.connected(60_000)).toBe(true);
   return {
     broker,
     /** Opens the store as a new process does. `onError` records its errors. */

@@ -84,7 +84,7 @@ test('accepts known keys while Postgres is unavailable, also in an instance that
   expect((await submit(running, owner.apiKey, lead)).status).toBe(200);
   expect((await sendEmpty(running, revoked.apiKey)).status).toBe(400);
   await using reader = new Broker({ url: nats.url, name: 'test' });
-  await reader.connected(5_000);
+  await reader.connected(60_000);
   const snapshots = new NatsSnapshotStore(reader, { replicas: 1, onError: () => undefined });
   await expect.poll(async () => (await snapshots.find())?.at, soon).toBeDefined();
   const { broadcast } = new Invalidations(reader, (error) => expect.unreachable(String(error)));

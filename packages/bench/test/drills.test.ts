@@ -134,7 +134,7 @@ test('verifyLeads() counts lost and duplicated leads, and missing, disordered an
   const [kept, changed, twin] = [await store('a', 1), await store('b', 3), await store('b', 1)];
 
   await using broker = new Broker({ url: nats.url, name: 'test' });
-  expect(await broker.connected(5_000)).toBe(true);
+  expect(await broker.connected(60_000)).toBe(true);
   const { streams } = await broker.manager();
   await streams.add({ name: 'LEADS', subjects: ['leads.>'] });
   const publish = async (id: string) => {

@@ -10,7 +10,7 @@ export interface StreamMessage {
 /** Returns the messages of a JetStream stream, oldest first; empty if the stream does not exist. */
 export async function readStream(url: string, stream: string): Promise<StreamMessage[]> {
   await using broker = new Broker({ url, name: 'leads-tests' });
-  if (!(await broker.connected(5_000))) throw new Error('NATS is unavailable');
+  if (!(await broker.connected(60_000))) throw new Error('NATS is unavailable');
   const manager = await broker.manager();
   const info = await manager.streams.info(stream).catch(() => undefined);
   const count = info?.state.messages ?? 0;

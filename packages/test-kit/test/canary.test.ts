@@ -331,7 +331,7 @@ test('logs, metrics, traces and errors contain no secret and no personal data, a
 
   // While Postgres is down, leads are buffered. One of them is rejected when it is stored.
   await using broker = new Broker({ url: natsUrl, name: 'test' });
-  await broker.connected(5_000);
+  await broker.connected(60_000);
   const snapshotStore = new NatsSnapshotStore(broker, { replicas: 1, onError: () => undefined });
   // With the snapshot, the intake knows the landing page. The snapshot is published up to 2 s after the
   // start.

@@ -6,6 +6,7 @@ import { expectFocusOn, press } from './by-keyboard.ts';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
 import { totp } from '@leads/test-kit/totp';
 import { onOneDay } from '@leads/test-kit/one-day';
+import { expectRejectedSoon } from '@leads/test-kit/rejected-soon';
 import { type Website, hold, openWebsite, password, waitForFrames } from './website.ts';
 
 const run = promisify(execFile);
@@ -81,11 +82,6 @@ const leadsOf = async (workspaceId: string) =>
     'SELECT source, name FROM lead WHERE workspace_id = $1 ORDER BY id',
     [workspaceId],
   );
-
-/** Waits for a 401 response, at most the 10 s that a revocation may take. */
-async function expectUnauthorizedSoon(send: () => Promise<number>): Promise<void> {
-  await expect.poll(send, { timeout: 10_000, interval: 500 }).toBe(401);
-}
 
 describe('the developers area', () => {
   test('shows the requests of a key as they arrive, also refused ones, and their counts by day', () =>
@@ -245,7 +241,7 @@ describe('credentials', () => {
             text.includes('from 127.0.0.1'),
           );
         },
-        { timeout: 10_000, interval: 1_000 },
+        { interval: 1_000 },
       )
       .toBe(true);
     const afterReload = await contentOf(page);
@@ -259,7 +255,7 @@ describe('credentials', () => {
       await page.getByRole('dialog').waitFor({ state: 'detached' });
     }
     await Promise.all(
-      [toCrm, toIntake].map((command) => expectUnauthorizedSoon(async () => (await inShell(command)).status)),
+      [toCrm, toIntake].map((command) => expectRejectedSoon(async () => (await inShell(command)).status)),
     );
     await page.getByRole('button', { name: 'Show old ones (1)' }).first().click();
     await row(page, 'Shop \'n\' "more"').getByText('Revoked').first().waitFor();
@@ -290,7 +286,7 @@ describe('credentials', () => {
     await old.getByRole('button', { name: /Revoke/ }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await expectUnauthorizedSoon(() => send(member.apiKey));
+    await expectRejectedSoon(() => send(member.apiKey));
     expect(await send(apiKey)).toBe(200);
   });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { LeadToInsert } from '@leads/core/lead';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { DatabaseError } from '../db/database-error.ts';
 import { leadFieldNames } from '../lead/lead-fields.ts';
 import type { BatchBounds } from './batcher.ts';
@@ -104,6 +104,8 @@ test('limits the leads of a batch and the batches in flight', async () => {
 });
 
 test('sends a partial batch after a delay if the batch in flight hangs, and a full batch at once', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
   const { store, take } = setUp({ rows: 3, inFlight: 3, partialBatchDelayMs: 500 });
   store.isHeld = true;
   const all = [take('held')];
@@ -111,7 +113,12 @@ test('sends a partial batch after a delay if the batch in flight hangs, and a fu
   all.push(take('a'));
   await turn();
   expect(store.batches).toEqual([['held']]);
-  await vi.waitFor(() => expect(store.batches).toEqual([['held'], ['a']]), 20_000);
+  vi.advanceTimersByTime(499);
+  await turn();
+  expect(store.batches).toEqual([['held']]);
+  vi.advanceTimersByTime(1);
+  await turn();
+  expect(store.batches).toEqual([['held'], ['a']]);
   all.push(take('b'), take('c'), take('d'), take('e'));
   await turn();
   expect(store.batches).toEqual([['held'], ['a'], ['b', 'c', 'd']]);

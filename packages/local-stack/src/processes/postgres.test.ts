@@ -257,7 +257,7 @@ test('a Postgres server ends if the process that started it exits or is killed',
       encoding: 'utf8',
     });
     expect(Number(stdout)).toBeGreaterThan(1);
-    expect(await waitForEnd(Number(stdout), 10_000)).toBe(true);
+    expect(await waitForEnd(Number(stdout), 60_000)).toBe(true);
   }
 });
 

@@ -85,7 +85,7 @@ test('stop() sends the stop signals in order, and then SIGKILL to the whole proc
   await script.stop();
   expect(await script.exited).toEqual({ code: null, signal: 'SIGKILL' });
   expect(script.output()).toMatch(/got INT\ngot TERM\n$/);
-  expect(await waitForEnd(pidIn(script.output()), 10_000)).toBe(true);
+  expect(await waitForEnd(pidIn(script.output()), 60_000)).toBe(true);
 });
 
 test('signal() sends a single signal to the process only', async () => {
@@ -94,7 +94,7 @@ test('signal() sends a single signal to the process only', async () => {
   const pid = pidIn(script.output());
   onTestFinished(() => signalProcess(pid, 'SIGKILL'));
   script.signal('SIGKILL');
-  expect(await waitForEnd(script.pid, 10_000)).toBe(true);
+  expect(await waitForEnd(script.pid, 60_000)).toBe(true);
   expect(processStart(pid)).toBeDefined();
 });
 
@@ -102,7 +102,7 @@ test('stop() with stopsGroup sends the stop signals to the whole process group',
   const script = startScript('sleep 600 & echo "pid $!"; wait', { stopsGroup: true });
   await script.waitUntilReady(printed(script, 'pid'), 60_000);
   await script.stop();
-  expect(await waitForEnd(pidIn(script.output()), 10_000)).toBe(true);
+  expect(await waitForEnd(pidIn(script.output()), 60_000)).toBe(true);
 });
 
 test('startProcess() stops a process when its abort signal aborts, also if it aborted before the start', async () => {
@@ -162,7 +162,7 @@ test.each(['process.exit(0)', 'throw new Error()'])(
       encoding: 'utf8',
     });
     expect(pidIn(stdout)).toBeGreaterThan(1);
-    expect(await waitForEnd(pidIn(stdout), 10_000)).toBe(true);
+    expect(await waitForEnd(pidIn(stdout), 60_000)).toBe(true);
     expect(processStart(pidIn(stdout))).toBe(undefined);
   },
 );
