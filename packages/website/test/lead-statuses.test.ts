@@ -95,6 +95,29 @@ describe('a status change', () => {
     expect((await storedOf(website, first)).status).toBe('Approved');
   });
 
+  test('lists every lead that the service rejects, if it answers several changes one after the other', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    await addLeads(website, workspace, member, 3);
+    await page.goto('/leads');
+    await rowOf(page, 'Person 0002').waitFor();
+    await page.route('**/api/console/order/leads?*', (route) => route.abort());
+    const answers = await hold(page, /order\/leads\/status$/);
+    await grid(page).focus();
+    for (let i = 0; i < 3; i++) {
+      await page.keyboard.press('a');
+      await expect.poll(() => grid(page).locator('[aria-busy="true"]').count()).toBe(i + 1);
+      await page.keyboard.press('ArrowDown');
+    }
+    await website.fixture.sql('DELETE FROM lead WHERE workspace_id = $1', [workspace.id]);
+    answers.release();
+    const dialog = page.getByRole('dialog', { name: '3 leads could not be changed' });
+    await dialog.getByRole('listitem').nth(2).waitFor();
+    const names = (await dialog.getByRole('listitem').allInnerTexts()).map((text) => text.split(':')[0]);
+    expect(names).toEqual(['Person 0000', 'Person 0001', 'Person 0002']);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  });
+
   test('of all leads that match runs as a job with its progress and its result, and can be cancelled', async () => {
     const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
     await addLeads(website, workspace, member, 700, (i) => (i % 100 === 50 ? { status: 'Paid' } : {}));

@@ -140,7 +140,10 @@ export function useStatusChanges(
     onChanged(changed);
     const refused = leads.filter((lead) => !isChanged(lead));
     if (refused.length > 0) {
-      setRefusals(refused.map((lead) => refusalOf(lead, outcome.get(lead.id))));
+      const added = refused.map((lead) => refusalOf(lead, outcome.get(lead.id)));
+      const ids = new Set(refused.map(({ id }) => id));
+      // The dialog may still show the leads of an earlier change.
+      setRefusals((before) => [...before.filter(({ id }) => !ids.has(id)), ...added]);
       if (refused.length > maxRefreshed) void queryClient.refetchQueries({ queryKey: ['leads', 'list'] });
       else for (const { id } of refused) void refreshListed(queryClient, id);
     }
