@@ -141,13 +141,15 @@ describe('landing page registrar', () => {
     expect(store.names).toEqual(fitting);
   });
 
-  test('drops names beyond 10,000 pending ones, and accepts names again afterwards', async () => {
+  test('drops names of a workspace with half of 10,000 pending ones, and accepts those of others, and its own again afterwards', async () => {
     const { store, registrar } = setUp();
     store.gate = createGate();
     for (let i = 0; i < 10_500; i++) registrar.register(workspaceId, `flood-${i}`);
+    registrar.register(newId(), 'of another workspace');
     store.gate.open();
     await turn();
-    expect(store.names).toHaveLength(10_000);
+    expect(store.names).toHaveLength(5_001);
+    expect(store.names.at(-1)).toBe('of another workspace');
     registrar.register(workspaceId, 'after');
     await registrar[Symbol.asyncDispose]();
     expect(store.names.at(-1)).toBe('after');

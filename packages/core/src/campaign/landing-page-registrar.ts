@@ -2,7 +2,10 @@ import { BackgroundLoop, untilWoken } from '../background/background-loop.ts';
 import type { LandingPageStore, UnknownLandingPage } from './landing-page-store.ts';
 
 const landingPageName = /^.{1,255}$/su;
-/** The maximum of pending names. Further names are dropped. A dropped page is registered by its next lead. */
+/**
+ * The maximum of pending names. A workspace may add a name while it has fewer than there is room for (dynamic thresholds,
+ * as in FairBacklog). Further names are dropped. A dropped page is registered by its next lead.
+ */
 const maxPending = 10_000;
 
 /** Whether a landing page may have this name: 1 to 255 characters. A lead also keeps longer names. */
@@ -14,7 +17,9 @@ export function fitsLandingPage(name: string): boolean {
 export class LandingPageRegistrar implements AsyncDisposable {
   readonly #landingPages: Pick<LandingPageStore, 'add'>;
   readonly #capPerKey: number | undefined;
-  readonly #pending = new Map<string, UnknownLandingPage>();
+  /** By workspace and name. */
+  readonly #pending = new Map<string, Map<string, UnknownLandingPage>>();
+  #room = maxPending;
   readonly #loop: BackgroundLoop;
 
   /**
@@ -40,14 +45,19 @@ export class LandingPageRegistrar implements AsyncDisposable {
 
   /** @param apiKeyId the API key of the lead that names the landing page. */
   register(workspaceId: string, name: string, apiKeyId?: string): void {
-    if (!fitsLandingPage(name) || this.#pending.size >= maxPending) return;
-    this.#pending.set(`${workspaceId}/${name}`, { workspaceId, name, apiKeyId });
+    const pages = this.#pending.get(workspaceId) ?? new Map<string, UnknownLandingPage>();
+    if (!fitsLandingPage(name) || pages.has(name) || pages.size >= this.#room) return;
+    pages.set(name, { workspaceId, name, apiKeyId });
+    this.#room -= 1;
+    this.#pending.set(workspaceId, pages);
     this.#loop.wake();
   }
 
   async #write(): Promise<number> {
-    const pages = [...this.#pending.values()];
+    const pages: UnknownLandingPage[] = [];
+    for (const ofWorkspace of this.#pending.values()) pages.push(...ofWorkspace.values());
     this.#pending.clear();
+    this.#room = maxPending;
     if (pages.length > 0) await this.#landingPages.add(pages, this.#capPerKey);
     return untilWoken;
   }
