@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { pagesAfterSignIn } from './all-pages.ts';
 import { findViolations } from './axe.ts';
 import { chooseItem } from './by-keyboard.ts';
+import { addLeads } from './leads-page.ts';
 import { openWebsite, type SignedInPage, type Website } from './website.ts';
 
 let website: Website;
@@ -453,6 +454,65 @@ test('a page keeps what it shows when it cannot load it again', async () => {
     await page.context().setOffline(false);
     await banner.waitFor({ state: 'detached' });
   }
+});
+
+test('a part of a page that cannot be loaded again says so, and keeps what it shows', async () => {
+  const workspace = await website.fixture.createWorkspace();
+  const { page } = await website.openSignedIn({ workspace });
+  const [lead = ''] = await addLeads(website, workspace, workspace.owner, 1);
+  await website.fixture.sql(
+    `INSERT INTO lead_change (lead_id, version, user_id, fields, created_at) VALUES ($1, 2, $2, '{"city":{}}', now())`,
+    [lead, workspace.owner.userId],
+  );
+  const pages = new Map((await pagesAfterSignIn(website, workspace)).map(({ name, path }) => [name, path]));
+  const region = (name: string) => page.getByRole('region', { name, exact: true });
+  const section = (name: string) =>
+    page.locator('section', { has: page.getByRole('heading', { name }) }).last();
+  await page.clock.install();
+  for (const [name, request, part] of [
+    ['integrations', /\/webhooks$/, region('Webhooks')],
+    ['integrations', /\/postbacks$/, region('Postbacks')],
+    ['integrations', /\/status-aliases$/, region('Status aliases')],
+    ['campaign', /\/campaign-figures$/, page.getByRole('main')],
+    ['campaign', /\/landing-pages\?/, region('Landing pages')],
+    ['campaign', /\/publishers$/, page.locator('div:has(> section[aria-label="Publishers"])')],
+    ['campaign', /\/payouts$/, region('Payouts of publishers')],
+    ['campaign', /\/webhooks$/, region('Integrations')],
+    ['payments', /\/payments\?/, page.getByRole('main')],
+    ['lead', /\/deliveries\?/, section('Deliveries')],
+    ['lead', /\/history$/, section('History')],
+  ] as const) {
+    await page.goto(pages.get(name) ?? '');
+    await part.waitFor();
+    await expect.poll(() => part.locator('.mantine-Loader-root').count()).toBe(0);
+    const before = linesOf(await part.innerText());
+    await page.route(request, (route) => route.fulfill({ status: 403, json: { detail: 'Not read again' } }));
+    // The page reloads data of this age when the user returns to its tab.
+    await page.clock.fastForward(6_000);
+    await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+    await part.getByRole('alert').getByText('Not read again').waitFor();
+    const after = linesOf(await part.innerText());
+    expect(
+      before.filter((line) => !after.includes(line)),
+      `${name} ${request}`,
+    ).toEqual([]);
+    await page.unroute(request);
+    await part.getByRole('alert').getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(() => part.getByText('Not read again').count()).toBe(0);
+  }
+});
+
+test('the page of a campaign does not say that it has no integrations while they cannot be loaded', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  await page.route(/\/console\/webhooks$/, (route) => route.fulfill({ status: 403, json: {} }));
+  await page.goto(`/campaigns/${workspace.demoCampaignId}`);
+  const part = page.getByRole('region', { name: 'Integrations' });
+  await part.getByRole('alert').waitFor();
+  const none = part.getByText('No webhook or postback is limited to this campaign.');
+  expect(await none.count()).toBe(0);
+  await page.unroute(/\/console\/webhooks$/);
+  await part.getByRole('button', { name: 'Try again' }).click();
+  await none.waitFor();
 });
 
 describe('code that is not loaded', () => {

@@ -63,6 +63,7 @@ export function CampaignPage() {
           <CampaignWarnings campaign={campaign} />
         </Group>
       </div>
+      <QueryState query={figures} />
       <Figures campaign={campaign} />
       <SimpleGrid cols={{ base: 1, lg: 2 }} style={{ alignItems: 'start' }}>
         <CampaignLandingPages code={campaign.code} isManaging={isManaging} />
@@ -133,7 +134,7 @@ function CampaignLandingPages({ code, isManaging }: { code: string; isManaging: 
   const pages = query.data?.pages.flatMap(({ landingPages }) => landingPages);
   return (
     <Section title={t.landingPages}>
-      {pages === undefined && <QueryState query={query} />}
+      <QueryState query={query} />
       {pages?.length === 0 && <Text size="sm">{isManaging ? t.noPagesOf : t.noOwnPagesOf}</Text>}
       {pages !== undefined && pages.length > 0 && (
         <Table fz="sm">
@@ -178,19 +179,22 @@ function Publishers({ campaign: { id, code } }: { campaign: CampaignFigures }) {
     );
   }
   return (
-    <Breakdown
-      title={t.publishers}
-      column={t.publisher}
-      note={t.publishersLead}
-      rows={data.publishers.map(({ value, name, ...counts }) =>
-        Object.assign(counts, {
-          key: value,
-          label: name,
-          filters: { user: value, campaignCode: code, createdFrom: data.from },
-        }),
-      )}
-      of={data.publishers.reduce((sum, { total }) => sum + total, 0)}
-    />
+    <Stack gap="xs" miw={0}>
+      <QueryState query={query} />
+      <Breakdown
+        title={t.publishers}
+        column={t.publisher}
+        note={t.publishersLead}
+        rows={data.publishers.map(({ value, name, ...counts }) =>
+          Object.assign(counts, {
+            key: value,
+            label: name,
+            filters: { user: value, campaignCode: code, createdFrom: data.from },
+          }),
+        )}
+        of={data.publishers.reduce((sum, { total }) => sum + total, 0)}
+      />
+    </Stack>
   );
 }
 
@@ -214,9 +218,13 @@ function Integrations({ code, isManaging }: { code: string; isManaging: boolean 
   const own = listed.filter(({ isOfCampaign }) => isOfCampaign);
   const ofAll = listed.filter(({ isLimited }) => !isLimited).length;
   const nameOf = ({ url, description }: Endpoint) => description ?? url;
+  const queries = isManaging ? [webhooks, postbacks] : [postbacks];
+  const isComplete = queries.every(({ data }) => data !== undefined);
+  const failed = queries.find(({ error }) => error !== null);
   return (
     <Section title={t.integrations}>
       <Stack gap="xs">
+        {failed !== undefined && <QueryState query={failed} />}
         {own.length > 0 ? (
           <List size="sm" spacing={4}>
             {own.map(({ kind, endpoint }) => (
@@ -233,9 +241,9 @@ function Integrations({ code, isManaging }: { code: string; isManaging: boolean 
             ))}
           </List>
         ) : (
-          <Text size="sm">{t.noIntegrations}</Text>
+          isComplete && <Text size="sm">{t.noIntegrations}</Text>
         )}
-        {ofAll > 0 && (
+        {isComplete && ofAll > 0 && (
           <Text size="sm" c="dimmed">
             {t.integrationsOfAll(ofAll)}
           </Text>

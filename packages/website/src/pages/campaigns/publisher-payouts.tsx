@@ -51,7 +51,7 @@ export function PublisherPayouts({ campaign: { id, payout } }: { campaign: Campa
       <Text size="sm" c="dimmed">
         {t.ownPayoutsLead}
       </Text>
-      {listed === undefined && <QueryState query={payouts} />}
+      <QueryState query={payouts} />
       {listed?.length === 0 && (
         <Text size="sm" mt="xs">
           {t.noOwnPayouts}

@@ -111,7 +111,7 @@ function Endpoints({
         </div>
         {isActionAbove(data, error) && create}
       </Group>
-      {data === undefined && <QueryState query={query} />}
+      <QueryState query={query} />
       {data?.length === 0 && <EmptyState text={texts.none}>{create}</EmptyState>}
       {data !== undefined && data.length > 0 && (
         <RecordList label={texts.title}>

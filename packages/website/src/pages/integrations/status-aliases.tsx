@@ -57,7 +57,7 @@ export function StatusAliases() {
           {isActionAbove(aliases, error) && create}
         </Group>
       </Group>
-      {aliases === undefined && <QueryState query={query} />}
+      <QueryState query={query} />
       {aliases?.length === 0 && <EmptyState text={t.none}>{create}</EmptyState>}
       {aliases !== undefined && aliases.length > 0 && (
         <RecordList label={t.title}>

@@ -6,7 +6,7 @@ import { leadDeliveriesQuery } from '../../api/endpoints.ts';
 import { leadHistoryQuery } from '../../api/leads.ts';
 import { DeliveryStateBadge } from '../../shell/delivery-state.tsx';
 import { AnchorLink } from '../../shell/links.tsx';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { QueryState } from '../../shell/states.tsx';
 import { exactTime } from '../../shell/time.ts';
 import { endpoints as t } from '../../texts/endpoints.ts';
 import { NextPageButton } from '../../shell/next-page-button.tsx';
@@ -18,13 +18,7 @@ export function LeadDeliveries({ id, status }: { id: string; status: LeadStatus 
   const query = useInfiniteQuery(leadDeliveriesQuery(id));
   const { data: history } = useQuery(leadHistoryQuery(id));
   const deliveries = query.data?.pages.flatMap((page) => page.deliveries);
-  if (deliveries === undefined) {
-    return query.error === null ? (
-      <PendingPage />
-    ) : (
-      <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />
-    );
-  }
+  if (deliveries === undefined) return <QueryState query={query} />;
   if (deliveries.length === 0) {
     return (
       <Text size="sm" c="dimmed">
@@ -34,6 +28,7 @@ export function LeadDeliveries({ id, status }: { id: string; status: LeadStatus 
   }
   return (
     <Stack gap="xs" align="flex-start">
+      <QueryState query={query} />
       <Stack gap="xs" component="ul" m={0} p={0} style={{ listStyle: 'none' }} aria-label={t.deliveries}>
         {deliveries.map((delivery) => (
           <Delivery

@@ -4,7 +4,7 @@ import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { leadHistoryQuery } from '../../api/leads.ts';
 import { formatMoney } from '../../shell/money.ts';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { QueryState } from '../../shell/states.tsx';
 import { exactTime } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
 import { type ContactField, contactFields } from '../../leads/contact-fields.ts';
@@ -15,35 +15,35 @@ const t = texts.leads;
 /** Every change of a lead, the newest first. */
 export function LeadHistory({ id, nameOf }: { id: string; nameOf: (userId: string) => string }) {
   const history = useQuery(leadHistoryQuery(id));
-  if (history.isError) {
-    return <ErrorNotice error={history.error} onRetry={() => void history.refetch()} />;
-  }
-  if (history.data === undefined) return <PendingPage />;
+  if (history.data === undefined) return <QueryState query={history} />;
   return (
-    <Stack gap="xs" component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
-      {history.data.toReversed().map((entry) => (
-        <li key={entry.version}>
-          <Text size="sm">{describe(entry, nameOf)}</Text>
-          {entry.reason !== undefined &&
-            entry.userId !== undefined &&
-            entry.reason !== 'assignee_removed' && (
-              <Text size="sm" className={classes['wrap']}>
-                “{entry.reason}”
+    <>
+      <QueryState query={history} />
+      <Stack gap="xs" component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
+        {history.data.toReversed().map((entry) => (
+          <li key={entry.version}>
+            <Text size="sm">{describe(entry, nameOf)}</Text>
+            {entry.reason !== undefined &&
+              entry.userId !== undefined &&
+              entry.reason !== 'assignee_removed' && (
+                <Text size="sm" className={classes['wrap']}>
+                  “{entry.reason}”
+                </Text>
+              )}
+            {Object.entries(isHoldOnly(entry) ? {} : (entry.fields ?? {})).map(([name, { from, to }]) => (
+              <Text key={name} size="xs" className={classes['wrap']}>
+                {name === 'payout'
+                  ? describePayout(from as LeadPayout | undefined, to as LeadPayout | undefined)
+                  : t.fieldChange(labelOf(name), valueOf(name, from, nameOf), valueOf(name, to, nameOf))}
               </Text>
-            )}
-          {Object.entries(isHoldOnly(entry) ? {} : (entry.fields ?? {})).map(([name, { from, to }]) => (
-            <Text key={name} size="xs" className={classes['wrap']}>
-              {name === 'payout'
-                ? describePayout(from as LeadPayout | undefined, to as LeadPayout | undefined)
-                : t.fieldChange(labelOf(name), valueOf(name, from, nameOf), valueOf(name, to, nameOf))}
+            ))}
+            <Text size="xs" c="dimmed">
+              {exactTime(entry.createdAt)}
             </Text>
-          ))}
-          <Text size="xs" c="dimmed">
-            {exactTime(entry.createdAt)}
-          </Text>
-        </li>
-      ))}
-    </Stack>
+          </li>
+        ))}
+      </Stack>
+    </>
   );
 }
 

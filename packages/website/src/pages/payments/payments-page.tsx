@@ -7,7 +7,7 @@ import { ButtonLink } from '../../shell/links.tsx';
 import { memberOptions } from '../../shell/member-options.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList } from '../../shell/record-row.tsx';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { QueryState } from '../../shell/states.tsx';
 import { NextPageButton } from '../../shell/next-page-button.tsx';
 import { payments as t } from '../../texts/payments.ts';
 import { paymentFacts, PaymentRow, usePeople } from './payment-parts.tsx';
@@ -58,10 +58,7 @@ function Payments({
   onShowAll: () => void;
 }) {
   const query = useInfiniteQuery(paymentsQuery(user));
-  if (query.data === undefined) {
-    if (query.error === null) return <PendingPage />;
-    return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
-  }
+  if (query.data === undefined) return <QueryState query={query} />;
   const payments = query.data.pages.flatMap((page) => page.payments);
   if (payments.length === 0) {
     const ofAll = people.isManaging ? t.empty : t.ownEmpty;
@@ -81,6 +78,7 @@ function Payments({
   }
   return (
     <>
+      <QueryState query={query} />
       <RecordList label={t.title}>
         {payments.map((payment) => (
           <PaymentRow key={payment.id} payment={payment} facts={paymentFacts(payment, people)} />
