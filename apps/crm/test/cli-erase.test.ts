@@ -24,7 +24,7 @@ const broker = new Broker({ url: nats.url, name: 'tests' });
 const client = openDatabase({
   url: crm.databaseUrl,
   poolSize: 1,
-  connectTimeoutMs: 60_000,
+  connectTimeoutMs: 30_000,
   statementTimeoutMs: 60_000,
   applicationName: 'leads-tests',
 });

@@ -11,7 +11,7 @@ const { owner } = workspace;
 const client = openDatabase({
   url: database.url,
   poolSize: 1,
-  connectTimeoutMs: 60_000,
+  connectTimeoutMs: 30_000,
   statementTimeoutMs: 60_000,
   applicationName: 'leads-tests',
 });

@@ -94,7 +94,7 @@ function open(url: string): Database {
   return openDatabase({
     url,
     poolSize: 1,
-    connectTimeoutMs: 60_000,
+    connectTimeoutMs: 30_000,
     statementTimeoutMs: 60_000,
     applicationName: 'cli-test',
   });

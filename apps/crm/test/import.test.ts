@@ -560,12 +560,7 @@ function open(
   return { outgoing, answered };
 }
 
-async function until(isMet: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; !(await isMet()); attempt++) {
-    if (attempt > 400) throw new Error('The condition is still false after 400 checks');
-    await sleep(25);
-  }
-}
+const until = (isMet: () => Promise<boolean>) => expect.poll(isMet, { interval: 25 }).toBe(true);
 
 describe('an upload', () => {
   test('is rejected with 415 unless it is uncompressed CSV in UTF-8', async () => {
@@ -632,10 +627,15 @@ describe('an upload', () => {
     upload.outgoing.write(`${header}\n${rows(1, 1100).join('')}`);
     await until(async () => (await leadsOf(id)).length === 1000);
     upload.outgoing.destroy();
-    await sleep(500);
+    await expect
+      .poll(() =>
+        service.logs
+          .entries()
+          .filter(({ level }) => level !== 'debug')
+          .at(-1),
+      )
+      .toMatchObject({ level: 'info', msg: 'The client disconnected during the request' });
     expect(await leadsOf(id)).toHaveLength(1000);
-    const logged = service.logs.entries().filter(({ level }) => level !== 'debug');
-    expect(logged.at(-1)).toMatchObject({ level: 'info', msg: 'The client disconnected during the request' });
     expect(service.logs.entries().filter(({ level }) => level === 'error')).toEqual([]);
     // The client finds it in the request log of its key.
     await until(
@@ -679,10 +679,10 @@ describe('an upload', () => {
   });
 
   test('is rejected with 429 while 4 others of its workspace are in progress', async () => {
-    const { owner } = await fixture.createWorkspace();
+    const { id, owner } = await fixture.createWorkspace();
     const uploads = [1, 2, 3, 4].map(() => open(owner));
-    for (const { outgoing } of uploads) outgoing.write(`${header}\n`);
-    await sleep(500);
+    for (const { outgoing } of uploads) outgoing.write(`${header}\n${rows(1, 500).join('')}`);
+    await until(async () => (await leadsOf(id)).length === 4 * 500);
     const answer = await send(owner, `${header}\n`);
     expect([answer.status, answer.headers['retry-after']]).toEqual([429, expect.stringMatching(/^\d+$/)]);
     uploads[0]?.outgoing.destroy();

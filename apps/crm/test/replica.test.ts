@@ -267,7 +267,7 @@ test('the CRM reads only one workspace from the replica with its own role, and c
   await using database = openDatabase({
     url: onReplicaAs(roles.crm),
     poolSize: 1,
-    connectTimeoutMs: 60_000,
+    connectTimeoutMs: 30_000,
     statementTimeoutMs: 60_000,
     applicationName: 'leads-tests',
   });

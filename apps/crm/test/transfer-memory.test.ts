@@ -5,9 +5,9 @@ import { type IncomingMessage, request } from 'node:http';
 import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '@leads/local-stack/processes/free-port';
 import { jwtSecret, openFixture } from '@leads/test-kit/fixture';
+import { longTimeouts } from '@leads/test-kit/services';
 import { createTestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, expect, test } from 'vitest';
 
@@ -34,6 +34,7 @@ const child = spawn(process.execPath, args, {
     JWT_SECRET: jwtSecret,
     CRM_PORT: String(port),
     SHUTDOWN_DELAY_MS: '0',
+    ...longTimeouts,
   },
   stdio: ['ignore', 'ignore', 'inherit'],
 });
@@ -75,16 +76,12 @@ test('exports and imports files of more than 100 MB in less than 256 MiB of memo
      FROM generate_series(1, $4) AS n`,
     [id, workspace.demoCampaignId, owner.userId, count],
   );
-  for (let attempt = 0; ; attempt++) {
-    try {
-      const ready = await send({ headers: {}, path: '/health/ready' });
-      ready.resume();
-      if (ready.statusCode === 200) break;
-    } catch (error) {
-      if (attempt > 300) throw error;
-    }
-    await sleep(100);
-  }
+  const readiness = async () => {
+    const answer = await send({ headers: {}, path: '/health/ready' });
+    answer.resume();
+    return answer.statusCode;
+  };
+  await expect.poll(readiness, { timeout: 120_000 }).toBe(200);
 
   for (const accept of ['text/csv', 'application/x-ndjson']) {
     const answer = await send({ headers: { ...owner.headers, Accept: accept }, path });

@@ -192,7 +192,7 @@ describe('mails about failing webhooks', () => {
   const database = openDatabase({
     url: databaseUrl,
     poolSize: 2,
-    connectTimeoutMs: 60_000,
+    connectTimeoutMs: 30_000,
     statementTimeoutMs: 60_000,
     applicationName: 'test',
   });

@@ -70,7 +70,7 @@ async function replayQuarantine({ leads }: Fixture) {
   await using database = openDatabase({
     url: postgres.url(`stack-${stacks}`),
     poolSize: 1,
-    connectTimeoutMs: 60_000,
+    connectTimeoutMs: 30_000,
     statementTimeoutMs: 60_000,
     applicationName: 'leads-tests',
   });

@@ -15,8 +15,8 @@ function openCheck(url: string) {
   const opened = openDatabase({
     url,
     poolSize: 1,
-    connectTimeoutMs: 2_000,
-    statementTimeoutMs: 15_000,
+    connectTimeoutMs: 30_000,
+    statementTimeoutMs: 60_000,
     applicationName: 'test',
   });
   const schema = new SchemaCheck(opened, {

@@ -203,12 +203,12 @@ export function leadsOf({ json }: LeadPage): Lead[] {
   return JSON.parse(json.toString()) as Lead[];
 }
 
-/** Returns options for a test. Their timeouts only end statements that hang, also on a busy machine. */
+/** Returns options with timeouts that a busy machine does not reach. */
 export function databaseOptions(url: string) {
   return {
     url,
     poolSize: 4,
-    connectTimeoutMs: 60_000,
+    connectTimeoutMs: 30_000,
     statementTimeoutMs: 60_000,
     applicationName: 'leads-test',
   };

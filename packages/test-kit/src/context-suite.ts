@@ -44,7 +44,7 @@ export function testContext(
       const database = openDatabase({
         url: testDatabase.url,
         poolSize: 2,
-        connectTimeoutMs: 60_000,
+        connectTimeoutMs: 30_000,
         statementTimeoutMs: 60_000,
         applicationName,
       });

@@ -21,7 +21,7 @@ export async function createServiceRoles(databaseUrl: string): Promise<ServiceRo
   const names = { crm: `test_crm_${suffix}`, intake: `test_intake_${suffix}` };
   await grantRoles({
     databaseUrl,
-    statementTimeoutMs: 5_000,
+    statementTimeoutMs: 60_000,
     roles: { crm: { name: names.crm, password }, intake: { name: names.intake, password } },
   });
   const urlOf = (name: string) => {

@@ -70,7 +70,7 @@ async function fill({ page, workspace }: SignedInPage): Promise<void> {
   await using database = openDatabase({
     url: website.databaseUrl,
     poolSize: 1,
-    connectTimeoutMs: 60_000,
+    connectTimeoutMs: 30_000,
     statementTimeoutMs: 120_000,
     applicationName: 'leads-tests',
   });

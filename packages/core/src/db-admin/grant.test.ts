@@ -31,7 +31,7 @@ const grant = (
   grantRoles({
     databaseUrl: url,
     ...(lockRetry !== undefined && { lockRetry }),
-    statementTimeoutMs: 5_000,
+    statementTimeoutMs: 60_000,
     roles: {
       crm: { name: roles.crm, password: passwords.crm },
       intake: { name: roles.intake, password: passwords.intake },
@@ -197,7 +197,7 @@ test('grantRoles returns the random password of a new role once, and a given pas
     await expect(connectAs(roles.crm, crm?.password ?? '')).rejects.toMatchObject({ code: '28P01' });
     await using again = await connectAs(roles.crm, 'another');
     const { rows } = await again.query(`SELECT current_setting('statement_timeout') AS bound`);
-    expect(rows).toEqual([{ bound: '5s' }]);
+    expect(rows).toEqual([{ bound: '1min' }]);
   } finally {
     await database.query(
       `DROP OWNED BY ${roles.crm}, ${roles.intake}; DROP ROLE ${roles.crm}, ${roles.intake}`,

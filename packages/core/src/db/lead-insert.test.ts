@@ -460,10 +460,7 @@ describe('duplicate detection', () => {
   });
 
   test('only 4 concurrent batches of many numbers hold the locks of their numbers, and small batches do not wait for them', async () => {
-    await using opened = openDatabase({
-      ...databaseOptions(testDatabase.url),
-      poolSize: 7,
-    });
+    await using opened = openDatabase({ ...databaseOptions(testDatabase.url), poolSize: 7 });
     const sut = createLeadStore(opened);
     const batchOf = (at: number, size: number) =>
       Array.from({ length: size }, (_, i) => watched({ phoneE164: `+44207946${at}${10 + i}` }));

@@ -50,7 +50,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   await grantRoles({
     databaseUrl: database.url,
-    statementTimeoutMs: 5_000,
+    statementTimeoutMs: 60_000,
     roles: { crm: { name: names.crm, password }, intake: { name: names.intake, password } },
   });
   [a, b] = [await addTenant(database, 'a'), await addTenant(database, 'b')];
