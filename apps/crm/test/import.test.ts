@@ -560,7 +560,9 @@ function open(
   return { outgoing, answered };
 }
 
-const until = (isMet: () => Promise<boolean>) => expect.poll(isMet, { interval: 25 }).toBe(true);
+async function until(isMet: () => Promise<boolean>): Promise<void> {
+  await expect.poll(isMet, { interval: 25 }).toBe(true);
+}
 
 describe('an upload', () => {
   test('is rejected with 415 unless it is uncompressed CSV in UTF-8', async () => {
@@ -628,12 +630,7 @@ describe('an upload', () => {
     await until(async () => (await leadsOf(id)).length === 1000);
     upload.outgoing.destroy();
     await expect
-      .poll(() =>
-        service.logs
-          .entries()
-          .filter(({ level }) => level !== 'debug')
-          .at(-1),
-      )
+      .poll(() => service.logs.entries().findLast(({ level }) => level !== 'debug'))
       .toMatchObject({ level: 'info', msg: 'The client disconnected during the request' });
     expect(await leadsOf(id)).toHaveLength(1000);
     expect(service.logs.entries().filter(({ level }) => level === 'error')).toEqual([]);

@@ -9,11 +9,7 @@ import { newId } from '../uuid.ts';
 import { createIntakeRouting } from './intake-routing.prisma.ts';
 import { createLandingPageStore } from './landing-page-store.prisma.ts';
 
-const timeoutMs = 120_000;
-const [testDatabase, database] = await openTestDatabase({
-  connectTimeoutMs: timeoutMs,
-  statementTimeoutMs: timeoutMs,
-});
+const [testDatabase, database] = await openTestDatabase();
 const routing = createIntakeRouting(database);
 const busy = await addTenant(testDatabase, 'busy');
 const neighbor = await addTenant(testDatabase, 'neighbor');
@@ -70,7 +66,7 @@ describe('the routes of a batch', () => {
 });
 
 test('a workspace with thousands of unknown landing pages does not delay a lookup of another one beyond the next statement, and no outage is recorded', async () => {
-  const health = new DatabaseHealth({ timeoutMs });
+  const health = new DatabaseHealth({ timeoutMs: 60_000 });
   const sent: (readonly RouteQuery[])[] = [];
   const watched: IntakeRouting = {
     findRoutes(queries) {
