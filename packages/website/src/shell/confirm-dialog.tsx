@@ -29,6 +29,7 @@ export function ConfirmDialog({
   children,
 }: Confirmation & { readonly onClose: () => void }) {
   const isShown = useRef(true);
+  const isClosed = useRef(false);
   useEffect(() => {
     isShown.current = true;
     return () => void (isShown.current = false);
@@ -36,23 +37,30 @@ export function ConfirmDialog({
   const confirm = useMutation({
     mutationFn: onConfirm,
     gcTime: 0,
+    // Another dialog may be open after the user closed this one. The parent may also remove this one without closing it,
+    // such as with the row that the action removes.
+    onSuccess() {
+      if (!isClosed.current) onClose();
+    },
     onError(error) {
       if (isShown.current) return;
       showFailure(error, () => confirm.mutate(), { text: texts.common.failed(action, error.message) });
     },
   });
-  // The callback of a call does not run after the dialog is closed, when another dialog may be open.
-  const start = () => confirm.mutate(undefined, { onSuccess: onClose });
+  const close = () => {
+    isClosed.current = true;
+    onClose();
+  };
   return (
-    <Dialog onClose={onClose} title={title}>
+    <Dialog onClose={close} title={title}>
       <Stack>
         {children}
         {confirm.isError && <ErrorNotice error={confirm.error} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} data-autofocus>
+          <Button variant="default" onClick={close} data-autofocus>
             {texts.common.cancel}
           </Button>
-          <Button color={color} loading={confirm.isPending} onClick={start}>
+          <Button color={color} loading={confirm.isPending} onClick={() => confirm.mutate()}>
             {action}
           </Button>
         </Group>
