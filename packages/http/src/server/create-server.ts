@@ -73,6 +73,8 @@ declare module 'fastify' {
 
 /** The largest body, in bytes. */
 const bodyLimit = 64 * 1024;
+/** The timeout of the start of a part of the service. Fastify's default of 10 s ended the start on a busy machine. */
+const pluginTimeoutMs = 120_000;
 /** The timeout of a whole request, in milliseconds. Its headers must arrive within half of it. */
 export const requestTimeoutMs = 10_000;
 
@@ -123,6 +125,7 @@ export function createServer(options: {
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
+    pluginTimeout: pluginTimeoutMs,
     requestTimeout: requestTimeoutMs,
     http: {
       headersTimeout: requestTimeoutMs / 2,
