@@ -116,7 +116,12 @@ test('reports the count, size and age of waiting messages, including fetched one
 test('splits leads into messages that do not exceed the limit of the broker', async () => {
   const buffer = open();
   const leads = Array.from({ length: 500 }, () => lead({ address: 'ä'.repeat(5_000) }));
-  await buffer.put(leads);
+  const putAlone = async () => {
+    await (await broker.manager()).streams.purge('LEADS_BUFFER').catch(() => undefined);
+    await buffer.put(leads);
+  };
+  // A busy machine can take longer for 5 MiB than the intake waits for the broker.
+  await expect.poll(() => putAlone().then(() => 'stored', String)).toBe('stored');
   const { messages, bytes } = await stateOf();
   expect(messages).toBe(Math.ceil(bytes / megabyte));
   const fetched = (await fetchLarge(buffer, messages)).flatMap((message) => message.leads());
