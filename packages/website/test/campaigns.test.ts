@@ -16,8 +16,10 @@ afterAll(() => website?.[Symbol.asyncDispose]());
 
 const campaign = (page: Page, code: string) => page.locator(`[data-campaign="${code}"]`);
 /** Waits until a change of a landing page is stored. Until then, no other one can be changed. */
-const expectStored = (page: Page) =>
-  page.locator('#landing-pages [aria-busy="true"]').waitFor({ state: 'detached' });
+async function expectStored(page: Page): Promise<void> {
+  // The lists are loaded one by one, so two of them can have the landing page for a moment.
+  await expect.poll(() => page.locator('#landing-pages [aria-busy="true"]').count()).toBe(0);
+}
 const landingPage = (page: Page, name: string) => page.locator(`[data-landing-page="${name}"]`);
 
 async function choose(page: Page, of: string, item: string): Promise<void> {
