@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 const { owner } = await fixture.createWorkspace();
 
-// The clock of the quotas stands still during a test, because a quota of 5 a minute refills by one request in 12 s.
+// The clock of the quotas stops during a test, because a quota of 5 a minute refills by one request in 12 s.
 beforeEach(() => void vi.spyOn(performance, 'now').mockReturnValue(performance.now()));
 afterEach(() => void vi.restoreAllMocks());
 
