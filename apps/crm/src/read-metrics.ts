@@ -13,7 +13,7 @@ export function registerCostlyReadMetrics(metrics: Metrics, costlyReads: ReadQue
 /** Registers the metric of the reads of event streams from Postgres. */
 export function registerEventReadMetrics(metrics: Metrics, eventReads: ReadQueue): void {
   const help = 'Reads of event streams from Postgres.';
-  metrics.gauge({ name: 'lead_event_reads', help }, () => samplesOf(eventReads));
+  metrics.gauge({ name: 'event_reads', help }, () => samplesOf(eventReads));
 }
 
 /** Registers the metric of the replica's lag. */

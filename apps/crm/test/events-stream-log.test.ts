@@ -88,4 +88,4 @@ test('lists are answered while 50 streams of a workspace wait for events, and st
   await expect.poll(eventReads).toEqual([1, 0]);
 });
 
-const eventReads = () => queueLoad(crm.service, 'lead_event_reads');
+const eventReads = () => queueLoad(crm.service, 'event_reads');

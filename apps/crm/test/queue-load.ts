@@ -3,7 +3,7 @@ import type { RunningService } from '@leads/test-kit/running-service';
 /** Returns the numbers of reads that run and that wait, from the metric of a queue of reads. */
 export async function queueLoad(
   service: RunningService,
-  metric: 'costly_reads' | 'lead_event_reads',
+  metric: 'costly_reads' | 'event_reads',
 ): Promise<number[]> {
   const { text } = await service.send({ path: '/metrics' });
   return ['running', 'waiting'].map((state) =>
