@@ -267,9 +267,10 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
         const answer = await (workspaceId === undefined ? run() : store.withMembersLocked(workspaceId, run));
         if (workspaceId !== undefined && answer.ok) await options.onMemberChanged?.(await memberOf(answer));
         const outage = findOutage();
+        if (outage === undefined) return answer;
         // If the library cannot read a session, it answers 401. A sign-out ignores that it cannot end the session.
-        const mayHideOutage = !answer.ok || new URL(request.url).pathname.endsWith('/sign-out');
-        if (outage !== undefined && mayHideOutage) throw outage;
+        const hidesOutage = !answer.ok || new URL(request.url).pathname.endsWith('/sign-out');
+        if (hidesOutage) throw outage;
         return answer;
       }),
 
