@@ -87,8 +87,7 @@ export class AnswerCache<Found> {
   /**
    * Returns an answer if there is no fresh one. Concurrent callers share one query.
    *
-   * @param find queries the database, by {@link DatabaseHealth.query} if stale answers may be served. Its errors are not
-   *   cached.
+   * @param find queries the database, by `queryDatabase` if stale answers may be served. Its errors are not cached.
    * @param findInSnapshot is called if the database is unavailable and there is no stale answer.
    * @throws LeadsError `unavailable` if the database is unavailable and there is no answer.
    */

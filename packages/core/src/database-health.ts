@@ -71,3 +71,11 @@ export class DatabaseHealth {
     this.#isSlow = false;
   }
 }
+
+/** Runs a query, and records its outcome if the health of its database is watched. */
+export function queryDatabase<Found>(
+  health: DatabaseHealth | undefined,
+  find: () => Promise<Found>,
+): Promise<Found> {
+  return health === undefined ? find() : health.query(find);
+}

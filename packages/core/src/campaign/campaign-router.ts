@@ -1,6 +1,6 @@
 import { AnswerCache, type CacheUse, type SnapshotAnswer } from '../answer-cache.ts';
 import { type Batched, Batcher } from '../background/batcher.ts';
-import type { DatabaseHealth } from '../database-health.ts';
+import { type DatabaseHealth, queryDatabase } from '../database-health.ts';
 import type { Invalidation } from '../invalidation.ts';
 import type { IntakeRoute, IntakeRouting, RouteQuery } from './intake-routing.ts';
 import { fitsLandingPage, type LandingPageRegistrar } from './landing-page-registrar.ts';
@@ -102,8 +102,8 @@ async function lookUp(
   batch: readonly Batched<RouteQuery, IntakeRoute>[],
   database: DatabaseHealth | undefined,
 ): Promise<void> {
-  const find = () => routing.findRoutes(batch.map(({ item }) => item));
-  const routes = await (database === undefined ? find() : database.query(find));
+  const queries = batch.map(({ item }) => item);
+  const routes = await queryDatabase(database, () => routing.findRoutes(queries));
   for (const [at, { resolve, reject }] of batch.entries()) {
     const route = routes[at];
     if (route === undefined) reject(new Error('The workspace has no default campaign'));

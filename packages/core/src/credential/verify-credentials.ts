@@ -1,6 +1,6 @@
 import { AnswerCache, type CacheUse, type SnapshotAnswer } from '../answer-cache.ts';
 import { LRUCache } from 'lru-cache';
-import type { DatabaseHealth } from '../database-health.ts';
+import { type DatabaseHealth, queryDatabase } from '../database-health.ts';
 import type { Invalidation } from '../invalidation.ts';
 import { type AccessTokenClaims, type AccessTokenCodec, isAccessTokenClaims } from './access-token.ts';
 import { LeadsError } from '../errors.ts';
@@ -116,8 +116,7 @@ export class CredentialVerifier {
 
   /** Only a lookup that finds no key counts: the first requests with valid keys can be more than the quota. */
   async #findApiKey(hash: Buffer, address: string | undefined): Promise<CachedKey | undefined> {
-    const find = () => this.#lookup.findApiKey(hash);
-    const found = await (this.#staleKeys === undefined ? find() : this.#staleKeys.database.query(find));
+    const found = await queryDatabase(this.#staleKeys?.database, () => this.#lookup.findApiKey(hash));
     if (address !== undefined) {
       if (found === undefined) this.#unknownKeys?.take(address);
       else this.#found.set(hash.toString('base64'), true);
