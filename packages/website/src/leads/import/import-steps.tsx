@@ -7,6 +7,7 @@ import { Dialog } from '../../shell/dialog.tsx';
 import { download } from '../../shell/download.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { useKeepPage } from '../../shell/use-keep-page.ts';
+import { usePreventReload } from '../../shell/use-prevent-reload.ts';
 import * as texts from '../../texts/index.ts';
 import { type ImportFile, lineInFile, readHead, rejectedLines, withHeader } from './import-file.ts';
 import classes from './import.module.css';
@@ -182,6 +183,8 @@ export function ImportForm<Target extends string, Answer extends Report>({
   });
   // Leaving the page ends the import. A report of rejected lines cannot be opened again.
   useKeepPage(upload.isPending || (upload.data?.rejected ?? 0) > 0);
+  // A pending reload waits until the user has read the report.
+  usePreventReload(upload.isPending || upload.isSuccess);
   const start = () => upload.mutate();
 
   if (upload.isPending) {
