@@ -427,6 +427,10 @@ test('a page keeps what it shows when it cannot load it again', async () => {
   await page.clock.install();
   const banner = page.getByRole('alert').filter({ hasText: 'There is no connection to the server' });
   const main = page.getByRole('main');
+  const running = new Set<Request>();
+  page.on('request', (request) => running.add(request));
+  for (const end of ['requestfinished', 'requestfailed'] as const)
+    page.on(end, (request) => running.delete(request));
   for (const { name, path } of pages) {
     await page.goto(path);
     await page.waitForLoadState('networkidle');
@@ -434,7 +438,8 @@ test('a page keeps what it shows when it cannot load it again', async () => {
     await expect.poll(() => main.locator('.mantine-Loader-root').count()).toBe(0);
     await expect.poll(async () => linesOf(await main.innerText())).not.toContain('Loading');
     await page.context().setOffline(true);
-    // Read when the page cannot load newer data any more.
+    // Read when the page cannot load newer data any more. The names of leads, for example, replace their ids.
+    await expect.poll(() => running.size).toBe(0);
     const before = linesOf(await main.innerText());
     const unreachable = page.getByText('The server cannot be reached');
     await expect
