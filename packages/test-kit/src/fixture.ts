@@ -136,6 +136,8 @@ export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defau
     applicationName: 'leads-tests',
   });
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 2 });
+  /** Ends the transactions that hold tables. */
+  const held = new Set<() => Promise<void>>();
   pool.on('error', () => undefined);
   const campaigns = createCampaignStore(database);
   const credentials = createCredentialStore(database);
@@ -204,13 +206,13 @@ export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defau
     async holdTable(table, mode = 'EXCLUSIVE') {
       const client = await pool.connect();
       await client.query(`BEGIN; LOCK TABLE ${table} IN ${mode} MODE`);
-      let isHeld = true;
-      return async () => {
-        if (!isHeld) return;
-        isHeld = false;
+      const release = async () => {
+        if (!held.delete(release)) return;
         await client.query('ROLLBACK');
         client.release();
       };
+      held.add(release);
+      return release;
     },
     async countBlocked(...patterns) {
       const rows = await sql(
@@ -268,6 +270,8 @@ export function openFixture(databaseUrl: string, codec: AccessTokenCodec = defau
       };
     },
     async [Symbol.asyncDispose]() {
+      // A test that failed has not released its tables, and then the pool would never end.
+      for (const release of held) await release();
       await pool.end();
       await database[Symbol.asyncDispose]();
     },

@@ -14,14 +14,19 @@ export interface ServiceRoles extends AsyncDisposable {
 /**
  * Creates the roles like `leads db grant`. The names are unique, because roles belong to the whole server.
  * Disposing the result drops the roles.
+ *
+ * @param statementTimeoutMs the statement timeout of connections that do not set one.
  */
-export async function createServiceRoles(databaseUrl: string): Promise<ServiceRoles> {
+export async function createServiceRoles(
+  databaseUrl: string,
+  statementTimeoutMs = 60_000,
+): Promise<ServiceRoles> {
   const suffix = randomBytes(8).toString('hex');
   const password = randomBytes(12).toString('base64url');
   const names = { crm: `test_crm_${suffix}`, intake: `test_intake_${suffix}` };
   await grantRoles({
     databaseUrl,
-    statementTimeoutMs: 60_000,
+    statementTimeoutMs,
     roles: { crm: { name: names.crm, password }, intake: { name: names.intake, password } },
   });
   const urlOf = (name: string) => {

@@ -16,6 +16,9 @@ import { createTestDatabase, type TestDatabase } from '../src/test-database.ts';
  * than the services have to it, and assigns a free one to each transaction.
  */
 
+/** Less than the timeout that the services set, which PgBouncer ignores. A busy machine does not reach it. */
+const roleTimeoutMs = 20_000;
+
 const directory = mkdtempSync(join(tmpdir(), 'leads-pooled-'));
 let nats: LocalNats;
 let database: TestDatabase;
@@ -28,7 +31,7 @@ let intake: Service;
 beforeAll(async () => {
   nats = await startNats({ binary: await findNatsServer(), dataDir: directory });
   database = await createTestDatabase();
-  roles = await createServiceRoles(database.url);
+  roles = await createServiceRoles(database.url, roleTimeoutMs);
   pooler = await startPgBouncer([roles.crm, roles.intake]);
   fixture = openFixture(database.url);
   const env = {
@@ -96,14 +99,15 @@ test('services behind PgBouncer store, list, search and change leads and publish
     interval: 100,
   });
 
-  // PgBouncer ignores the timeouts in the startup message, but statements still have a timeout.
+  // PgBouncer ignores the timeouts in the startup message, but statements still have the timeout of the role. Without it, the
+  // service would answer when its own timeout of 61 s ends.
   const releaseTable = await fixture.holdTable('lead');
   const blockedRequest = fetch(`${crm.url}/api/v1/order/leads`, {
     method: 'POST',
     headers: { ...workspaces[0].owner.headers, 'Content-Type': 'application/json' },
     body: JSON.stringify({ campaignCode: 'DEMO', name: 'held', phone }),
   });
-  const timeout = sleep(30_000, 'nothing', { ref: false });
+  const timeout = sleep(2 * roleTimeoutMs, 'nothing', { ref: false });
   expect(await Promise.race([blockedRequest.then(({ status }) => status), timeout])).toBe(503);
   await releaseTable();
   expect(await fixture.sql(`SELECT FROM lead WHERE name = 'held'`)).toEqual([]);
