@@ -429,8 +429,8 @@ test('a page keeps what it shows when it cannot load it again', async () => {
   const main = page.getByRole('main');
   const running = new Set<Request>();
   page.on('request', (request) => running.add(request));
-  for (const end of ['requestfinished', 'requestfailed'] as const)
-    page.on(end, (request) => running.delete(request));
+  page.on('requestfinished', (request) => running.delete(request));
+  page.on('requestfailed', (request) => running.delete(request));
   for (const { name, path } of pages) {
     await page.goto(path);
     await page.waitForLoadState('networkidle');
