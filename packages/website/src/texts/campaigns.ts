@@ -18,7 +18,7 @@ export const campaigns = {
   days: (count: number) => (count === 1 ? '1 day' : `${count} days`),
   hours: (count: number) => (count === 1 ? '1 hour' : `${count} hours`),
   minutes: (count: number) => (count === 1 ? '1 minute' : `${count} minutes`),
-  seconds: (count: number) => `${count} seconds`,
+  seconds: (count: number) => (count === 1 ? '1 second' : `${count} seconds`),
   window: 'Duplicate window',
   windowHint: 'A lead whose phone number arrived within this time is kept and trashed as a duplicate.',
   windows: { '0': 'None', '86400': '1 day', '604800': '7 days', '2592000': '30 days' },
