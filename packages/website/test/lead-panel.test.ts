@@ -326,3 +326,20 @@ test('payouts, hold times and the other chosen columns are shown in the list, th
   const buttons = publisher.page.getByRole('dialog', { name: 'Lead', exact: true }).getByRole('button');
   expect((await buttons.allInnerTexts()).join()).not.toMatch(/payout|automatic/i);
 });
+
+test('the other leads with the phone number of a lead are shown with a status that was changed a moment ago', async () => {
+  const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+  const [first = ''] = await addLeads(website, workspace, member, 2, () => ({ phone: '+442079460958' }));
+  // Nothing is refreshed because of its age.
+  await page.clock.setFixedTime(new Date());
+  await page.goto(`/leads?lead=${first}`);
+  const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
+  const others = panel.getByRole('list', { name: 'Other leads with this phone number' });
+  await others.getByRole('link', { name: /^Person 0001, On hold/ }).click();
+  await panel.getByRole('heading', { level: 2, name: 'Person 0001' }).waitFor();
+  await panel.getByRole('button', { name: 'Mark as Approved' }).click();
+  await notice(page, '1 lead marked as Approved').waitFor();
+  await others.getByRole('link', { name: /^Person 0000/ }).click();
+  await panel.getByRole('heading', { level: 2, name: 'Person 0000' }).waitFor();
+  await others.getByRole('link', { name: /^Person 0001, Approved/ }).waitFor();
+});

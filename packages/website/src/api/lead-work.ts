@@ -53,11 +53,11 @@ export const leadSearchQuery = (q: string) =>
     retry: false,
   });
 
-/** Queries the newest leads with the same phone number, itself included. */
+/** Queries the newest leads with the same phone number, itself included. They may have changed since they were queried last. */
 export const sameNumberQuery = (phone: string) =>
   queryOptions({
     queryKey: ['leads', 'phone', phone],
     queryFn: ({ signal }) => call<Lead[]>('/console/order/leads', { query: { phone, limit: '6' }, signal }),
-    staleTime: 30_000,
+    staleTime: 0,
     retry: false,
   });
