@@ -2,6 +2,7 @@ import { answering, startReceiver, verified, type WebhookReceiver } from '@leads
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { choose, expectFocusOn, press as pressByKeyboard, write } from './by-keyboard.ts';
+import { notice, openEdit } from './leads-page.ts';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
 import { hold, openWebsite, waitForFrames, type Website } from './website.ts';
 
@@ -165,6 +166,30 @@ test('the delivery log names the lead of its filter, also an old one', async () 
   await page.getByText('No delivery matches these filters.').waitFor();
   const lead = page.getByRole('combobox', { name: 'Lead', exact: true });
   await expect.poll(() => lead.inputValue()).toBe('Ada Lovelace');
+});
+
+test('the delivery log names a lead by the name that it was given a moment ago', async () => {
+  const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+  const lead = workspace.lead(member, { name: 'Ada Lovelace' });
+  await website.fixture.leads.insert([lead]);
+  // Nothing is refreshed because of its age.
+  await page.clock.setFixedTime(new Date());
+  await createWebhook(page);
+  await website.fixture.sql(
+    `INSERT INTO delivery (id, workspace_id, endpoint_id, type, lead_id, version, state, attempts)
+     SELECT gen_random_uuid(), workspace_id, id, 'lead.created', $2, 1, 'delivered', 1
+     FROM delivery_endpoint WHERE workspace_id = $1`,
+    [workspace.id, lead.id],
+  );
+  const deliveries = page.getByRole('region', { name: 'Deliveries' });
+  await deliveries.getByRole('link', { name: 'Ada Lovelace' }).click();
+  const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
+  await openEdit(panel);
+  await panel.getByRole('textbox', { name: 'Name' }).fill('Grace Hopper');
+  await panel.getByRole('button', { name: 'Save', exact: true }).click();
+  await notice(page, 'Saved').waitFor();
+  await page.goBack();
+  await deliveries.getByRole('link', { name: 'Grace Hopper' }).waitFor();
 });
 
 test('missed events are sent again since a day in the time zone of the browser', async () => {

@@ -5,7 +5,14 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ChangeEvent, useState } from 'react';
 import { ApiError } from '../../api/api-error.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
-import { editLead, getLead, type LeadVersion, leadHistoryQuery, leadQuery } from '../../api/leads.ts';
+import {
+  editLead,
+  getLead,
+  type LeadVersion,
+  leadHistoryQuery,
+  leadNameQuery,
+  leadQuery,
+} from '../../api/leads.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { usePreventReload } from '../../shell/use-prevent-reload.ts';
 import * as texts from '../../texts/index.ts';
@@ -109,6 +116,7 @@ function ContactForm({
     },
     onSuccess(version, patch) {
       queryClient.setQueryData(leadQuery(id).queryKey, version);
+      queryClient.setQueryData(leadNameQuery(id).queryKey, version.lead.name);
       void queryClient.invalidateQueries({ queryKey: leadHistoryQuery(id).queryKey });
       updateListed(queryClient, (lead) => (lead.id === id ? version.lead : lead));
       // The edits that the user has made during the request stay.
