@@ -576,6 +576,43 @@ describe('an account', () => {
     expect(await page.getByText('Your password is changed.').isVisible()).toBe(true);
   });
 
+  test('sees which browsers are still signed in if one could not be signed out, and needs no second attempt for one that is gone', async () => {
+    const { page, member } = await website.openSignedIn();
+    const add = async (ipAddress: string) => {
+      const [added] = await website.fixture.sql<{ id: string }>(
+        `INSERT INTO session (id, user_id, token, ip_address, expires_at, created_at, updated_at)
+         VALUES (gen_random_uuid(), $1, gen_random_uuid(), $2, now() + interval '1 day', now(), now()) RETURNING id`,
+        [member.userId, ipAddress],
+      );
+      return added?.id ?? '';
+    };
+    const [gone, stuck] = [await add('192.0.2.1'), await add('192.0.2.2')];
+    await add('192.0.2.3');
+    await page.goto('/profile?tab=sessions');
+    await row(page, '192.0.2.3').waitFor();
+    await website.fixture.sql('DELETE FROM session WHERE id = $1', [gone]);
+    const ofStuck = new RegExp(`/sessions/${stuck}$`);
+    await page.route(ofStuck, (route) => route.fulfill({ status: 500, json: { detail: 'Not ended' } }));
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Sign out all others' }).click();
+    await dialog.getByRole('button', { name: 'Sign out all others' }).click();
+    await dialog.getByText('Not ended').waitFor();
+    await expect.poll(() => row(page, '192.0.2.').count()).toBe(1);
+    await row(page, '192.0.2.2').waitFor();
+    await page.unroute(ofStuck);
+
+    const late = await add('192.0.2.4');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.reload();
+    await row(page, '192.0.2.4').waitFor();
+    await website.fixture.sql('DELETE FROM session WHERE id = $1', [late]);
+    await page.getByRole('button', { name: 'Sign out all others' }).click();
+    await dialog.getByRole('button', { name: 'Sign out all others' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await expect.poll(() => row(page, '192.0.2.').count()).toBe(0);
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
   test('can sign out one other browser and all other browsers', async () => {
     const { page, member } = await website.openSignedIn();
     const other = await website.openPage();

@@ -34,8 +34,10 @@ export function SessionsTab() {
             action={t.signOutAll}
             size="sm"
             onConfirm={async () => {
-              await Promise.all(others.map(({ id }) => endSession(id)));
+              const ended = others.map(({ id }) => endSession(id));
+              await Promise.allSettled(ended);
               await reload();
+              await Promise.all(ended);
             }}
           >
             <Text size="sm">{t.signOutAllLead}</Text>
