@@ -731,3 +731,37 @@ test.each(zooms)(
     await expectFocusShown(page);
   },
 );
+
+test('the focus moves to the heading of the page when a user hides or closes a message or removes a filter, because the button is gone', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  await website.fixture.sql(
+    `INSERT INTO delivery_endpoint
+       (id, workspace_id, kind, secret, url, event_types, statuses, campaign_ids, failures, failing_since)
+     VALUES (gen_random_uuid(), $1, 'webhook', 'x', 'https://crm.example.com/', '{lead.created}', '{}', '{}', 3,
+       now() - interval '25 hours')`,
+    [workspace.id],
+  );
+  await page.goto('/overview');
+  await press(page, 'Hide the first steps');
+  await expectFocusOn(page, 'Overview');
+  await page.goto('/campaigns');
+  await press(page, 'Hide');
+  await expectFocusOn(page, 'Campaigns');
+  const [job] = await website.fixture.sql<{ id: string }>(
+    `INSERT INTO lead_job (id, workspace_id, user_id, action, filters, status, total, changed, next_step_at)
+     VALUES (gen_random_uuid(), $1, $2, 'status', '{}', 'Approved', 2, 1, now() + interval '1 day') RETURNING id`,
+    [workspace.id, member.userId],
+  );
+  await page.goto('/leads');
+  await page.getByRole('progressbar', { name: /^Marking leads/ }).waitFor({ state: 'attached' });
+  await website.fixture.sql(`UPDATE lead_job SET state = 'cancelled', finished_at = now() WHERE id = $1`, [
+    job?.id,
+  ]);
+  await page.getByRole('alert').filter({ hasText: 'Cancelled after' }).waitFor();
+  await press(page, 'Close');
+  await expectFocusOn(page, 'Leads');
+  await page.goto('/leads?country=NL');
+  await press(page, 'Remove the filter Country: NL');
+  await page.waitForURL((url) => url.search === '');
+  await expectFocusOn(page, 'Leads');
+});

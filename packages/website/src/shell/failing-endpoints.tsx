@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { failingEndpointsQuery } from '../api/endpoints.ts';
 import { workspaceOfPage } from '../api/workspace-address.ts';
 import * as texts from '../texts/index.ts';
+import { focusPage } from './focus-page.ts';
 import { AnchorLink } from './links.tsx';
 
 const t = texts.common;
@@ -41,7 +42,14 @@ export function FailingEndpoints() {
         ))}
       </List>
       {/* Incidents that have ended are removed. */}
-      <Button size="xs" variant="default" onClick={() => hide(failing.map(incidentOf))}>
+      <Button
+        size="xs"
+        variant="default"
+        onClick={() => {
+          hide(failing.map(incidentOf));
+          focusPage();
+        }}
+      >
         {t.hide}
       </Button>
     </Alert>

@@ -5,6 +5,7 @@ import { membersQuery } from '../../api/members.ts';
 import { paymentQuery } from '../../api/payments.ts';
 import { type FilterChanges, type LeadFilters, statusesOf } from '../../leads/lead-search.ts';
 import { campaignOption } from '../../shell/campaign-option.ts';
+import { focusPage } from '../../shell/focus-page.ts';
 import { IconX } from '../../shell/icons.tsx';
 import { exactTime, formatDay } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
@@ -69,7 +70,10 @@ export function FilterChips({
           <button
             type="button"
             aria-label={t.removeFilter(label, value ?? '')}
-            onClick={() => onChange(changes)}
+            onClick={() => {
+              onChange(changes);
+              focusPage();
+            }}
           >
             <span>
               {label}: <b dir="auto">{value}</b>

@@ -5,6 +5,7 @@ import type { LeadJob } from '@leads/core/lead';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { cancelJob, jobsQuery } from '../../api/jobs.ts';
 import { invalidateCounts } from '../../api/leads.ts';
+import { focusPage } from '../../shell/focus-page.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { describeJob } from './describe-job.ts';
@@ -74,7 +75,10 @@ export function JobsLine({ jobs, role }: { jobs: readonly LeadJob[]; role: Membe
           title={describeJob(job)}
           withCloseButton
           closeButtonLabel={texts.common.close}
-          onClose={() => setReported((before) => before.filter(({ id }) => id !== job.id))}
+          onClose={() => {
+            setReported((before) => before.filter(({ id }) => id !== job.id));
+            focusPage();
+          }}
         >
           <Stack gap="xs" align="flex-start">
             <JobRefusals job={job} />

@@ -11,6 +11,7 @@ import { exampleLead, intakeRequest, mask } from '../../examples/example-request
 import { writeSnippet } from '../../examples/snippets.ts';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
 import { IconCircle, IconCircleCheck } from '../../shell/icons.tsx';
+import { focusPage } from '../../shell/focus-page.ts';
 import { ButtonLink } from '../../shell/links.tsx';
 import { SecretDialog } from '../../shell/secret-dialog.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
@@ -44,6 +45,7 @@ export function FirstSteps() {
   const hide = () => {
     localStorage.setItem(hiddenKey, '1');
     setHidden(true);
+    focusPage();
   };
   const isShown = data !== undefined && isOpen(data) && !isHidden;
   return (
