@@ -520,6 +520,22 @@ test('the page of a campaign does not say that it has no integrations while they
   await none.waitFor();
 });
 
+test('the overview shows its figures, and says that what needs attention cannot be loaded', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  await addLeads(website, workspace, workspace.owner, 1);
+  await page.route(/\/console\/attention$/, (route) =>
+    route.fulfill({ status: 403, json: { detail: 'Not read' } }),
+  );
+  await page.goto('/overview');
+  const failure = page.getByRole('alert').filter({ hasText: 'Not read' });
+  await failure.waitFor();
+  await page.getByRole('region', { name: 'Totals' }).waitFor();
+  await page.unroute(/\/console\/attention$/);
+  await failure.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('1 lead is on hold.').waitFor();
+  await expect.poll(() => failure.count()).toBe(0);
+});
+
 describe('code that is not loaded', () => {
   const failureOf = (page: Page) =>
     page.getByRole('alert').filter({ hasText: 'A part of the page was not loaded' });

@@ -1,9 +1,11 @@
+import type { Attention } from '@leads/core/overview';
 import { Group, List, Paper, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { failingEndpointsQuery } from '../../api/endpoints.ts';
 import { attentionQuery } from '../../api/overview.ts';
 import { AnchorLink } from '../../shell/links.tsx';
+import { QueryState } from '../../shell/states.tsx';
 import { relativeTime, useNow } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
 import { dueCallbacks, type ListView, myDueCallbacks } from '../../leads/built-in-views.ts';
@@ -14,10 +16,19 @@ const t = texts.overview.attention;
 
 /** What needs the user's attention, each with a link to the place where it is mended. Nothing if nothing does. */
 export function AttentionList() {
-  const { data: attention } = useQuery(attentionQuery);
+  const query = useQuery(attentionQuery);
+  return (
+    <>
+      {/* Without a loader: the page waits for the first response. */}
+      {query.error !== null && <QueryState query={query} />}
+      {query.data !== undefined && <Items attention={query.data} />}
+    </>
+  );
+}
+
+function Items({ attention }: { attention: Attention }) {
   const { data: failing = [] } = useQuery(failingEndpointsQuery);
   const now = useNow();
-  if (attention === undefined) return null;
   const { waiting, callbacks, landingPages, credentials, limited, rejected } = attention;
   const items: { key: string; text: string; link: ReactNode }[] = [];
   if (waiting !== undefined) {

@@ -31,6 +31,7 @@ import { daysOf, type RangeSearch, readRangeSearch } from '../../shell/range-sea
 import { RangePicker } from '../../shell/range-picker.tsx';
 import { Steps } from './steps.tsx';
 import { Payouts, Totals } from './totals.tsx';
+import { useHasBeen } from '../../shell/use-has-been.ts';
 import { useTitle } from '../../shell/use-title.ts';
 import { lazyPart } from '../../shell/lazy-part.tsx';
 
@@ -90,10 +91,9 @@ function useAbove(): { readonly isAboveKnown: boolean; readonly hasFirstSteps: b
   const [isHidden] = useState(() => localStorage.getItem(hiddenKeyOf(me)) !== null);
   const steps = useQuery({ ...firstStepsQuery, enabled: !isHidden });
   // They stay after the last step, because a dialog can still be open.
-  const [hasFirstSteps, setFirstSteps] = useState(false);
-  if (!hasFirstSteps && !isHidden && steps.data !== undefined && isOpen(steps.data)) setFirstSteps(true);
-  const isAboveKnown = [attention, failing, steps].every(
-    ({ isLoading, failureCount }) => !isLoading || failureCount > 0,
+  const hasFirstSteps = useHasBeen(!isHidden && steps.data !== undefined && isOpen(steps.data));
+  const isAboveKnown = useHasBeen(
+    [attention, failing, steps].every(({ isLoading, failureCount }) => !isLoading || failureCount > 0),
   );
   return { isAboveKnown, hasFirstSteps };
 }
