@@ -6,7 +6,7 @@ import { pagesAfterSignIn } from './all-pages.ts';
 import { findViolations } from './axe.ts';
 import { chooseItem } from './by-keyboard.ts';
 import { addLeads } from './leads-page.ts';
-import { openWebsite, type SignedInPage, type Website } from './website.ts';
+import { openWebsite, type SignedInPage, waitForFrames, type Website } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -534,6 +534,21 @@ test('the overview shows its figures, and says that what needs attention cannot 
   await failure.getByRole('button', { name: 'Try again' }).click();
   await page.getByText('1 lead is on hold.').waitFor();
   await expect.poll(() => failure.count()).toBe(0);
+});
+
+test('the page of campaigns shows them, and says that the landing pages cannot be loaded', async () => {
+  const { page } = await website.openSignedIn();
+  await page.route(/\/console\/landing-pages\?.*mapped=true/, (route) =>
+    route.fulfill({ status: 403, json: { detail: 'Not read' } }),
+  );
+  await page.goto('/campaigns');
+  await page.getByRole('region', { name: 'Landing pages' }).getByText('Not read').waitFor();
+  await page
+    .getByRole('region', { name: 'Campaigns', exact: true })
+    .getByRole('link', { name: 'DEMO' })
+    .waitFor();
+  await waitForFrames(page);
+  expect(await page.getByRole('region', { name: 'Landing pages' }).getByText('Not read').count()).toBe(1);
 });
 
 describe('code that is not loaded', () => {

@@ -20,6 +20,7 @@ import { lazyDialog } from '../../shell/lazy-part.tsx';
 import { memberOptions } from '../../shell/member-options.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { ErrorNotice, PendingPage, QueryState } from '../../shell/states.tsx';
+import { useHasBeen } from '../../shell/use-has-been.ts';
 import { useMay } from '../../shell/use-may.ts';
 import * as texts from '../../texts/index.ts';
 import { CampaignsTable } from './campaigns-table.tsx';
@@ -40,6 +41,7 @@ export function CampaignsPage() {
   const { data: campaigns } = figures;
   const { data: publishers } = useQuery({ ...publishersByCampaignQuery, enabled: isManaging });
   const mapped = useInfiniteQuery(landingPagesQuery('mapped'));
+  const hasAnswer = useHasBeen(!mapped.isPending);
   const [showsArchived, { toggle }] = useDisclosure(false);
   const [creating, { open, close }] = useDisclosure(false);
   useCommands(isManaging ? [{ label: t.create, run: open }] : []);
@@ -78,7 +80,7 @@ export function CampaignsPage() {
       </PageHeading>
       {campaigns === undefined ? (
         <QueryState query={figures} />
-      ) : mapped.isPending ? (
+      ) : !hasAnswer ? (
         // The names of the landing pages change the widths of the columns, so the table waits for them.
         <PendingPage />
       ) : (
