@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { addDemoLeads } from '@leads/local-stack/demo-leads';
 import type { Locator, Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { pagesAfterSignIn } from './all-pages.ts';
+import { pagesAfterSignIn, pagesBeforeSignIn } from './all-pages.ts';
 import { findViolations } from './axe.ts';
 import { chooseItem } from './by-keyboard.ts';
 import { addLeads } from './leads-page.ts';
@@ -549,6 +549,18 @@ test('the page of campaigns shows them, and says that the landing pages cannot b
     .waitFor();
   await waitForFrames(page);
   expect(await page.getByRole('region', { name: 'Landing pages' }).getByText('Not read').count()).toBe(1);
+});
+
+test('an invitation says that the user cannot be read, and opens when the user tries again', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  const invitation = (await pagesBeforeSignIn(website, workspace)).find(({ name }) => name === 'invitation');
+  await page.route('**/api/console/me', (route) => route.abort());
+  await page.goto(invitation?.path ?? '');
+  const failure = page.getByRole('alert').filter({ hasText: 'The server cannot be reached' });
+  await failure.waitFor();
+  await page.unroute('**/api/console/me');
+  await failure.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('heading', { name: `Join ${workspace.slug}` }).waitFor();
 });
 
 describe('code that is not loaded', () => {

@@ -6,7 +6,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { acceptInvitation } from '../../api/accept-invitation.ts';
 import { account } from '../../api/account.ts';
 import { ApiError } from '../../api/api-error.ts';
-import { call } from '../../api/client.ts';
+import { call, fetchAnswer, readError } from '../../api/client.ts';
 import { openPage } from '../../api/workspace-address.ts';
 import { AnchorLink, ButtonLink } from '../../shell/links.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
@@ -35,8 +35,10 @@ export function InvitationPage() {
   const me = useQuery({
     queryKey: ['me', 'optional'],
     async queryFn() {
-      const response = await fetch('/api/console/me');
-      return response.ok ? ((await response.json()) as Me) : null;
+      const response = await fetchAnswer('/api/console/me', { method: 'GET' });
+      if (response.status === 401) return null;
+      if (!response.ok) throw await readError('/console/me', response);
+      return (await response.json()) as Me;
     },
   });
   const answer = useMutation({
@@ -60,6 +62,13 @@ export function InvitationPage() {
         )}
         {me.data === null && <AnchorLink to="/sign-in">{t.signIn}</AnchorLink>}
         {me.data && <AnchorLink to="/overview">{texts.common.backHome}</AnchorLink>}
+      </AccountCard>
+    );
+  }
+  if (me.isError && me.data === undefined) {
+    return (
+      <AccountCard title={t.invitationUnavailable}>
+        <ErrorNotice error={me.error} onRetry={() => void me.refetch()} />
       </AccountCard>
     );
   }
