@@ -5,6 +5,11 @@ import { FairBacklog } from '@leads/core/limits';
 export interface BatchBounds {
   /** The maximum of items in one batch. */
   readonly rows: number;
+  /**
+   * The characters of the texts of a batch from which it gets no further item. Items of long texts take Postgres as long as
+   * many others, and the items of other workspaces wait meanwhile.
+   */
+  readonly characters: number;
   /** The maximum of batches in flight to the database. */
   readonly inFlight: number;
   /** How long a partial batch waits while another batch is in flight, in milliseconds. A full batch does not wait. */
@@ -26,6 +31,7 @@ export interface BatchBounds {
  */
 const defaultBounds: BatchBounds = {
   rows: 500,
+  characters: 128 * 1024,
   inFlight: 4,
   partialBatchDelayMs: 50,
   waitingRows: 5_000,
@@ -157,7 +163,7 @@ export class Batcher<Item, Result> implements AsyncDisposable {
     }
     clearTimeout(this.#partialBatchTimer);
     this.#partialBatchTimer = undefined;
-    const batch = this.#waiting.take(this.#bounds.rows);
+    const batch = this.#waiting.take(this.#bounds.rows, this.#bounds.characters);
     if (this.#observer !== undefined) {
       const now = performance.now();
       this.#observer.batch(batch.map(({ since }) => now - since));

@@ -229,6 +229,20 @@ test('rejects leads at once beyond the memory limit of waiting leads', async () 
   expect(await take('b')).toBe('stored');
 });
 
+test('a batch has few leads of long texts, and the leads of other workspaces do not wait for all of them', async () => {
+  const { store, take } = setUp({ characters: 1_000 });
+  store.isHeld = true;
+  const sent = take('sent');
+  await turn();
+  const names = ['a1', 'a2', 'a3', 'a4'];
+  const long = names.map((name) => take(name, { phone: '1'.repeat(600) }));
+  const other = take('b', { workspaceId: 'b' });
+  store.isHeld = false;
+  store.release();
+  expect(await Promise.all([sent, ...long, other])).toEqual(Array.from({ length: 6 }, () => 'stored'));
+  expect(store.batches).toEqual([['sent'], ['a1', 'b', 'a2'], ['a3', 'a4']]);
+});
+
 test('counts every text of a waiting lead towards the memory limit', async () => {
   for (const name of ['name', 'phone', 's1', 'lpName', 'extra', ...leadFieldNames]) {
     const { batcher, take } = setUp({ waitingCharacters: 1_000 });

@@ -13,7 +13,7 @@ function backlogOf(bounds: { items?: number; size?: number } = {}) {
       }
       return count;
     },
-    take: (max: number) => backlog.take(max).map(({ name }) => name),
+    take: (max: number, maxSize = 1_000) => backlog.take(max, maxSize).map(({ name }) => name),
   };
 }
 
@@ -52,6 +52,15 @@ test('if more tenants wait than items are taken, the next tenants come first', (
     ['c0', 'a1'],
     ['b1', 'c1'],
   ]);
+});
+
+test('items are taken up to a size, which the tenants share', () => {
+  const { add, take } = backlogOf();
+  add('a', 4, 100);
+  add('b', 9, 10);
+  expect(take(100, 200)).toEqual(['a0', 'b0', 'b1', 'b2', 'b3', 'b4', 'b5', 'b6', 'b7', 'b8', 'a1']);
+  // An item that is larger than the size is taken alone.
+  expect(take(100, 50)).toEqual(['a2']);
 });
 
 test('the oldest items that meet a condition are removed, of every tenant', () => {

@@ -47,16 +47,27 @@ export class FairBacklog<Item extends { readonly size: number }> {
     this.#size += item.size;
   }
 
-  /** Removes and returns up to `max` items, as many of each tenant as of the others. */
-  take(max: number): Item[] {
+  /**
+   * Removes and returns items, as many of each tenant as of the others, and of the same size in all.
+   *
+   * @param maxSize the sum of the sizes from which no further item is taken.
+   */
+  take(maxItems: number, maxSize: number): Item[] {
     const taken: Item[] = [];
-    while (taken.length < max && this.#count > 0) {
-      const share = Math.max(1, Math.floor((max - taken.length) / this.#backlogs.size));
+    let room = maxSize;
+    const isFull = () => taken.length === maxItems || (taken.length > 0 && room <= 0);
+    while (this.#count > 0 && !isFull()) {
+      const share = Math.max(1, Math.floor((maxItems - taken.length) / this.#backlogs.size));
+      const sizeShare = room / this.#backlogs.size;
       // A tenant that is set again comes last, so the loop over the map itself would visit it again.
       const turns = [...this.#backlogs];
       for (const [tenant, backlog] of turns) {
-        if (taken.length === max) break;
-        taken.push(...this.#remove(tenant, backlog, share));
+        if (isFull()) break;
+        const removed = this.#remove(tenant, backlog, countFitting(backlog.items, share, sizeShare));
+        for (const item of removed) {
+          taken.push(item);
+          room -= item.size;
+        }
         if (backlog.items.length > 0) this.#backlogs.set(tenant, backlog);
       }
     }
@@ -87,4 +98,20 @@ export class FairBacklog<Item extends { readonly size: number }> {
     this.#backlogs.delete(tenant);
     return removed;
   }
+}
+
+/** Returns the number of first items with a sum of sizes up to `maxSize`, but at least 1 and at most `maxItems`. */
+function countFitting(
+  items: readonly { readonly size: number }[],
+  maxItems: number,
+  maxSize: number,
+): number {
+  let sum = 0;
+  let count = 0;
+  for (const { size } of items) {
+    sum += size;
+    if (count === maxItems || (count > 0 && sum > maxSize)) break;
+    count += 1;
+  }
+  return count;
 }
