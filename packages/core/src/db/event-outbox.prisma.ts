@@ -9,7 +9,7 @@ import { changeColumnsWithAliases, everyColumn } from './lead-rows.ts';
 /** The maximum number of rows read at once. Each holds between one and several hundred events. */
 const maxRows = 500;
 /** The maximum number of bytes of the leads and changes of a batch in Postgres. A batch has at least one event. */
-const maxBytes = 4 * 1024 * 1024;
+const maxBytes = 2 * 1024 * 1024;
 /** The maximum number of rows of the event log that return to the outbox at once. */
 const maxReturnedRows = 5_000;
 
