@@ -11,7 +11,7 @@ interface AttackFigures {
 test('bench neighbors refuses no request of a workspace while another workspace attacks', async () => {
   const { stdout, stderr } = await runBench(['neighbors', '--size', '10k', '--seconds', '0.3', '--json']);
   const { attacks } = JSON.parse(stdout) as { attacks: AttackFigures[] };
-  const names = ['searches', 'pages', 'streams', 'exports', 'imports', 'unknownKeys'];
+  const names = ['searches', 'pages', 'streams', 'exports', 'imports', 'unknownKeys', 'longLeads'];
   expect(attacks.map(({ attack }) => attack)).toEqual(names);
   // The exit code also depends on the ratios, which a busy machine changes.
   expect(

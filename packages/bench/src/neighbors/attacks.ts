@@ -33,6 +33,8 @@ export const furtherKeys = 20;
 const streamsPerKey = 10;
 /** The exports or imports at the same time. */
 const transfers = 8;
+/** A phone number that almost fills a body. */
+const longPhone = '1'.repeat(60_000);
 /** The pause before a request is opened again, in milliseconds. */
 const retryMs = 1_000;
 /** The unknown API keys per second at each service. */
@@ -151,4 +153,14 @@ export const attacks = {
     strongAfter: transfers - 4,
   },
   unknownKeys: { run: sendUnknownKeys, strongAfter: keysPerSecond },
+  longLeads: {
+    run: flood(({ intake, credentials }) => ({
+      port: intake,
+      path: submitPath,
+      method: 'POST',
+      headers: { ...credentials, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name: 'Ada', phone: longPhone }),
+    })),
+    strongAfter: connections,
+  },
 } as const satisfies Readonly<Record<string, Attack>>;
