@@ -190,6 +190,7 @@ test('the delivery log names a lead by the name that it was given a moment ago',
   await notice(page, 'Saved').waitFor();
   await page.goBack();
   await deliveries.getByRole('link', { name: 'Grace Hopper' }).waitFor();
+  expect(await deliveries.getByRole('link', { name: 'Ada Lovelace' }).count()).toBe(0);
 });
 
 test('missed events are sent again since a day in the time zone of the browser', async () => {

@@ -342,4 +342,5 @@ test('the other leads with the phone number of a lead are shown with a status th
   await others.getByRole('link', { name: /^Person 0000/ }).click();
   await panel.getByRole('heading', { level: 2, name: 'Person 0000' }).waitFor();
   await others.getByRole('link', { name: /^Person 0001, Approved/ }).waitFor();
+  expect(await others.getByRole('link', { name: /On hold/ }).count()).toBe(0);
 });

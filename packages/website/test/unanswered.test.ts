@@ -561,6 +561,7 @@ test('an invitation says that the user cannot be read, and opens when the user t
   await page.unroute('**/api/console/me');
   await failure.getByRole('button', { name: 'Try again' }).click();
   await page.getByRole('heading', { name: `Join ${workspace.slug}` }).waitFor();
+  expect(await failure.count()).toBe(0);
 });
 
 describe('code that is not loaded', () => {
