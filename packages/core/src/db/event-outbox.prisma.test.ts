@@ -147,13 +147,13 @@ test('publishNext reads a backlog of large events in parts, and publishes each v
 test('publishNext publishes an event that alone exceeds the bytes of a batch', async () => {
   const largest = leadOf(tenant, { description: 'x'.repeat(5_000_000) });
   await leads.insert([largest, leadOf(tenant)]);
-  const published: LeadEvent[] = [];
+  const published: (readonly LeadEvent[])[] = [];
   const publish = async (events: readonly LeadEvent[]) => {
-    published.push(...events);
+    published.push(events);
   };
-  expect(await outbox.publishNext(1_000, publish)).toBe(1);
-  expect(await outbox.publishNext(1_000, publish)).toBe(1);
-  expect(published[0]?.data.lead.description).toHaveLength(5_000_000);
+  expect(await outbox.publishNext(1_000, publish)).toBe(2);
+  expect(published.map(({ length }) => length)).toEqual([1, 1]);
+  expect(published[0]?.[0]?.data.lead.description).toHaveLength(5_000_000);
 });
 
 test('publishNext publishes the events of one statement in parts if their leads are large', async () => {
@@ -163,7 +163,8 @@ test('publishNext publishes the events of one statement in parts if their leads 
   const publish = async (events: readonly LeadEvent[]) => {
     published.push(events.map(({ subject }) => subject));
   };
-  while ((await outbox.publishNext(1_000, publish)) !== 0);
+  // At once, because the relay pauses if one call publishes few of the events that it requests.
+  expect(await outbox.publishNext(1_000, publish)).toBe(40);
   expect(published.map(({ length }) => length)).toEqual([6, 6, 6, 6, 6, 6, 4]);
   expect(published.flat().toSorted()).toEqual(large.map(({ id }) => id).toSorted());
 });

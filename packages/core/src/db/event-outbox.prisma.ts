@@ -8,8 +8,10 @@ import { changeColumnsWithAliases, everyColumn } from './lead-rows.ts';
 
 /** The maximum number of rows read at once. Each holds between one and several hundred events. */
 const maxRows = 500;
-/** The maximum number of bytes of the leads and changes of a batch in Postgres. A batch has at least one event. */
+/** The maximum number of bytes of the leads and changes of a part in Postgres. A part has at least one event. */
 const maxBytes = 2 * 1024 * 1024;
+/** The maximum number of parts of large events that are published at once. */
+const maxParts = 8;
 /** The maximum number of rows of the event log that return to the outbox at once. */
 const maxReturnedRows = 5_000;
 
@@ -26,8 +28,53 @@ interface OutboxRow {
 /** A row with every column of a lead. */
 type LeadRow = Record<string, unknown> & { readonly version: number };
 
+interface Part {
+  readonly count: number;
+  /** Whether it ended before its limit, because its events are large. */
+  readonly isLarge: boolean;
+}
+
 /** Creates the event outbox in Postgres. */
 export function createEventOutbox({ select, selectInTransaction }: Database): EventOutbox {
+  const publishPart = (
+    limit: number,
+    isLogged: boolean,
+    publish: (events: readonly LeadEvent[]) => Promise<void>,
+  ): Promise<Part | undefined> =>
+    selectInTransaction(async (tx) => {
+      // A lock of the transaction, because a pooler may share the session with other clients.
+      const [lock] = await tx.select<{ isOurs: boolean }>(
+        Prisma.sql`SELECT pg_try_advisory_xact_lock(${advisoryLocks.outbox}) AS "isOurs"`,
+        { name: 'lock_outbox' },
+      );
+      if (lock?.isOurs !== true) return undefined;
+      if (isLogged) {
+        const [returned] = await tx.select<{ isRest: boolean }>(
+          Prisma.sql`SELECT return_logged_events(${maxReturnedRows}::int) AS "isRest"`,
+          { name: 'return_logged_events' },
+        );
+        if (returned?.isRest === true) return { count: 0, isLarge: false };
+      }
+      const found = takeRows(limit, await oldestRows(tx, limit));
+      const { rows, leads } = await withinBytes(tx, found);
+      const events = await eventsOf(tx, rows, leads);
+      await publish(events);
+      const publishedIds = rows.filter(({ isCut }) => !isCut).map(({ id }) => id);
+      await tx.select(Prisma.sql`DELETE FROM lead_outbox WHERE id = ANY(${publishedIds}::bigint[])`, {
+        name: 'delete_outbox_rows',
+      });
+      for (const { id, leadIds } of rows.filter(({ isCut }) => isCut)) {
+        const from = leadIds.length + 1;
+        await tx.select(
+          Prisma.sql`
+            UPDATE lead_outbox SET lead_ids = lead_ids[${from}::int:], versions = versions[${from}::int:]
+            WHERE id = ${id}::bigint`,
+          { name: 'cut_outbox_row' },
+        );
+      }
+      return { count: events.length, isLarge: eventCount(rows) < eventCount(found) };
+    });
+
   return {
     async publishNext(limit, publish) {
       // The outbox is empty most of the time. This query is cheaper than a transaction.
@@ -38,38 +85,16 @@ export function createEventOutbox({ select, selectInTransaction }: Database): Ev
         { name: 'find_outbox_events' },
       );
       if (found?.isWaiting !== true && found?.isLogged !== true) return 0;
-      return selectInTransaction(async (tx) => {
-        // A lock of the transaction, because a pooler may share the session with other clients.
-        const [lock] = await tx.select<{ isOurs: boolean }>(
-          Prisma.sql`SELECT pg_try_advisory_xact_lock(${advisoryLocks.outbox}) AS "isOurs"`,
-          { name: 'lock_outbox' },
-        );
-        if (lock?.isOurs !== true) return undefined;
-        if (found.isLogged) {
-          const [returned] = await tx.select<{ isRest: boolean }>(
-            Prisma.sql`SELECT return_logged_events(${maxReturnedRows}::int) AS "isRest"`,
-            { name: 'return_logged_events' },
-          );
-          if (returned?.isRest === true) return 0;
-        }
-        const { rows, leads } = await withinBytes(tx, takeRows(limit, await oldestRows(tx, limit)));
-        const events = await eventsOf(tx, rows, leads);
-        await publish(events);
-        const publishedIds = rows.filter(({ isCut }) => !isCut).map(({ id }) => id);
-        await tx.select(Prisma.sql`DELETE FROM lead_outbox WHERE id = ANY(${publishedIds}::bigint[])`, {
-          name: 'delete_outbox_rows',
-        });
-        for (const { id, leadIds } of rows.filter(({ isCut }) => isCut)) {
-          const from = leadIds.length + 1;
-          await tx.select(
-            Prisma.sql`
-              UPDATE lead_outbox SET lead_ids = lead_ids[${from}::int:], versions = versions[${from}::int:]
-              WHERE id = ${id}::bigint`,
-            { name: 'cut_outbox_row' },
-          );
-        }
-        return events.length;
-      });
+      let count = 0;
+      let partLimit = limit;
+      for (let parts = 1; ; parts++) {
+        const part = await publishPart(partLimit, found.isLogged, publish);
+        if (part === undefined) return count === 0 ? undefined : count;
+        count += part.count;
+        if (!part.isLarge || count >= limit || parts === maxParts) return count;
+        // The sizes of all events up to the limit are read first, so the limit is near the number that fits.
+        partLimit = Math.min(limit - count, 2 * part.count + 1);
+      }
     },
 
     async oldest() {
