@@ -80,6 +80,15 @@ const aborted = (signal: AbortSignal) =>
     signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
 
+/** Returns the request that sends a lead to the intake. */
+const submit = (port: number, headers: Sent['headers'], phone: string): Sent => ({
+  port,
+  path: submitPath,
+  method: 'POST',
+  headers: { ...headers, 'Content-Type': 'application/json' },
+  body: JSON.stringify({ name: 'Ada', phone }),
+});
+
 const get = (path: string): Attack => ({
   run: flood(({ crm, credentials }) => ({ port: crm, path, headers: { ...credentials } })),
   strongAfter: connections,
@@ -106,13 +115,7 @@ const sendUnknownKeys: Run = async ({ crm, intake, credentials }, stop, count) =
   };
   await Promise.all([
     sender(() => ({ port: crm, path: leads, headers: sentOf() })),
-    sender(() => ({
-      port: intake,
-      path: submitPath,
-      method: 'POST',
-      headers: { ...sentOf(), 'Content-Type': 'application/json' },
-      body: '{"name":"Ada","phone":"1"}',
-    })),
+    sender(() => submit(intake, sentOf(), '1')),
   ]);
   agent.destroy();
 };
@@ -154,13 +157,7 @@ export const attacks = {
   },
   unknownKeys: { run: sendUnknownKeys, strongAfter: keysPerSecond },
   longLeads: {
-    run: flood(({ intake, credentials }) => ({
-      port: intake,
-      path: submitPath,
-      method: 'POST',
-      headers: { ...credentials, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ name: 'Ada', phone: longPhone }),
-    })),
+    run: flood(({ intake, credentials }) => submit(intake, { ...credentials }, longPhone)),
     strongAfter: connections,
   },
 } as const satisfies Readonly<Record<string, Attack>>;
