@@ -183,7 +183,8 @@ export function ImportForm<Target extends string, Answer extends Report>({
   });
   // Leaving the page ends the import. A report of rejected lines cannot be opened again.
   useKeepPage(upload.isPending || (upload.data?.rejected ?? 0) > 0);
-  // A pending reload waits until the user has read the report.
+  // A pending reload waits until the user has read the report. It would start between the import and its report if this did not
+  // hold for both.
   usePreventReload(upload.isPending || upload.isSuccess);
   const start = () => upload.mutate();
 
