@@ -134,7 +134,11 @@ const bufferedLead = (): LeadToInsert => ({
   updatedAt: createdAt,
 });
 const openBuffer = (broker: Broker) =>
-  new LeadBuffer(broker, { name: bufferStreamName, maxBytes: 1024 * megabyte, replicas: 1 });
+  new LeadBuffer(
+    broker,
+    { name: bufferStreamName, maxBytes: 1024 * megabyte, replicas: 1 },
+    { ackTimeoutMs: 60_000 },
+  );
 
 test('with its permissions, the intake buffers leads in its stream, consumes them, and stores a snapshot', async () => {
   await using intake = await connectAs('intake');

@@ -29,7 +29,11 @@ const client = openDatabase({
   applicationName: 'leads-tests',
 });
 const quarantine = createLeadQuarantine(client);
-const buffer = new LeadBuffer(broker, { name: bufferStreamName, maxBytes: 10_000_000, replicas: 1 });
+const buffer = new LeadBuffer(
+  broker,
+  { name: bufferStreamName, maxBytes: 10_000_000, replicas: 1 },
+  { ackTimeoutMs: 60_000 },
+);
 if (!(await broker.connected(60_000))) throw new Error('The broker is not connected after 60 s');
 afterAll(async () => {
   await client[Symbol.asyncDispose]();

@@ -52,7 +52,7 @@ export interface WaitingLeads {
 
 const durable = 'drainer';
 /** How long the broker may take to acknowledge leads, in milliseconds. A request waits for it. */
-const ackTimeoutMs = 1_000;
+const defaultAckTimeoutMs = 1_000;
 /** When an unacknowledged message is redelivered, in milliseconds: its consumer may have been killed. */
 const redeliverMs = 20_000;
 /** Messages that may be delivered and not yet acknowledged, across all instances. */
@@ -67,7 +67,7 @@ const enoughBytes = 1024 * 1024;
  * The consumer is recreated if the buffer holds leads and delivers none for this long, in milliseconds. It is longer than
  * `redeliverMs`, after which unacknowledged leads are delivered again.
  */
-const standstillMs = 25_000;
+const defaultStandstillMs = 25_000;
 /** The pause between two checks for a standstill, in milliseconds. */
 const standstillCheckMs = 5_000;
 const minRedeliveryMs = 500;
@@ -85,6 +85,7 @@ const grain = 64;
 export class LeadBuffer {
   readonly #broker: Broker;
   readonly #stream: BufferStream;
+  readonly #ackTimeoutMs: number;
   readonly #standstillMs: number;
   readonly #onOtherLimits: (() => void) | undefined;
   #isReported = false;
@@ -94,16 +95,23 @@ export class LeadBuffer {
   #standstill: { readonly delivered: number; readonly since: number } | undefined;
 
   /**
+   * @param options.ackTimeoutMs how long the broker may take to acknowledge leads, in milliseconds.
+   * @param options.standstillMs how long a buffer that holds leads may deliver none, in milliseconds.
    * @param options.onOtherLimits called once if the existing stream has other limits that the NATS user may not change.
    */
   constructor(
     broker: Broker,
     stream: BufferStream,
-    options: { readonly standstillMs?: number; readonly onOtherLimits?: () => void } = {},
+    options: {
+      readonly ackTimeoutMs?: number;
+      readonly standstillMs?: number;
+      readonly onOtherLimits?: () => void;
+    } = {},
   ) {
     this.#broker = broker;
     this.#stream = stream;
-    this.#standstillMs = options.standstillMs ?? standstillMs;
+    this.#ackTimeoutMs = options.ackTimeoutMs ?? defaultAckTimeoutMs;
+    this.#standstillMs = options.standstillMs ?? defaultStandstillMs;
     this.#onOtherLimits = options.onOtherLimits;
   }
 
@@ -128,7 +136,7 @@ export class LeadBuffer {
       const sizes = texts.map((text) => Buffer.byteLength(text) + 1);
       await Promise.all(
         toPayloads(texts, sizes, maxBytes).map((payload) =>
-          publishBuffered(jetStream, payload, name, ackTimeoutMs),
+          publishBuffered(jetStream, payload, name, this.#ackTimeoutMs),
         ),
       );
       return sizes;
