@@ -26,6 +26,8 @@ const [minPauseMs, maxPauseMs] = [1_000, 5 * 60 * 1_000];
 
 /** The prefix that the account library gives to the identifier of a browser that needs no second factor. */
 const trustedBrowserPrefix = 'trust-device-';
+/** The prefix that the account library gives to the identifier of a sign-in that waits for the second factor. */
+const pendingSignInPrefix = '2fa-';
 
 /** Sessions, invitations and attempts in Postgres. */
 export function createAccountStore({ prisma, select, transaction }: Database): AccountStore {
@@ -143,6 +145,12 @@ export function createAccountStore({ prisma, select, transaction }: Database): A
         prisma.account.updateMany({ where: { userId, providerId: 'credential' }, data: { password: null } }),
         prisma.session.deleteMany({ where: { userId } }),
       ]);
+    },
+
+    async endPendingSignIns(userId) {
+      await prisma.verification.deleteMany({
+        where: { value: userId, identifier: { startsWith: pendingSignInPrefix } },
+      });
     },
 
     async removeSecondFactor(userId) {

@@ -21,8 +21,9 @@ interface NewPasswordBody {
 }
 
 /**
- * Rules for new passwords. A common or a breached password is rejected. A change voids the password links of the user
- * and, if the body asks for it, revokes the API keys and access tokens. The browser becomes known for the account.
+ * Rules for new passwords. A common or a breached password is rejected. A change voids the password links of the user and
+ * ends sign-ins that wait for the second factor. If the body asks for it, it also revokes the API keys and access tokens.
+ * The browser becomes known for the account.
  */
 export function newPassword({
   store,
@@ -30,7 +31,7 @@ export function newPassword({
   breachedPasswordsUrl,
   onError,
 }: {
-  store: Pick<AccountStore, 'voidPasswordLinks'>;
+  store: Pick<AccountStore, 'endPendingSignIns' | 'voidPasswordLinks'>;
   revokeCredentials?: (userId: string, origin: AuditOrigin) => Promise<void>;
   breachedPasswordsUrl?: string | undefined;
   onError: (error: unknown) => void;
@@ -74,6 +75,8 @@ export function newPassword({
             const user = (context.request && reset.get(context.request)) ?? context.context.session?.user;
             if (user === undefined) return;
             await store.voidPasswordLinks(user.id);
+            // They were begun with the old password.
+            await store.endPendingSignIns(user.id);
             if ((context.body as NewPasswordBody).revokeCredentials === true)
               await revokeCredentials?.(user.id, originOf(context.headers, user.id));
             if (context.path === '/reset-password') await setKnownBrowser(context, user.email);
