@@ -77,7 +77,7 @@ function compileLater(
     validate.errors = compiled.errors;
     return isValid;
   };
-  // Fastify reads these two properties.
+  // The search for all errors reads the schema, and Fastify reads the errors.
   validate.schema = schema;
   validate.errors = undefined as ValidateFunction['errors'];
   return validate as unknown as ValidateFunction;

@@ -51,9 +51,14 @@ export function loadConfig<Schema extends TObject>(schema: Schema, env: Environm
       }
   }
 
+  // Only the schemas of the given settings are compiled. Compiling all of them took a sixth of the processor time of a start.
+  const given: TObject['properties'] = {};
+  for (const [name, property] of Object.entries(schema.properties)) {
+    if (name in settings) given[name] = property;
+    else if ('default' in property) settings[name] = property.default;
+  }
   const ajv = new Ajv({
     coerceTypes: true,
-    useDefaults: true,
     allErrors: true,
     strict: false,
     // TypeScript checks the schema. Compiling the schema of schemas took 26 ms of each start.
@@ -63,7 +68,7 @@ export function loadConfig<Schema extends TObject>(schema: Schema, env: Environm
   });
   addFormats.default(ajv);
   for (const [format, { holds }] of Object.entries(formats)) ajv.addFormat(format, holds);
-  const validate = ajv.compile<Static<Schema>>(schema);
+  const validate = ajv.compile<Static<Schema>>({ ...schema, properties: given });
   if (validate(settings) && unread.size === 0) return settings;
 
   // One fault for each setting: an unreadable file needs no further fault.
