@@ -51,13 +51,6 @@ async function confirmedVisitor(email = newEmail()): Promise<Visitor> {
   return visitor;
 }
 
-async function addSecondFactor(visitor: Visitor): Promise<string> {
-  const { totpURI } = (await visitor.account('/two-factor/enable', { password })).json<{ totpURI: string }>();
-  const secret = new URL(totpURI).searchParams.get('secret') ?? '';
-  expect((await visitor.account('/two-factor/verify-totp', { code: totp(secret) })).status).toBe(200);
-  return secret;
-}
-
 describe('the confirmation of an address', () => {
   test('removes the password of a stranger who signed up with the address, and lets its owner choose one', async () => {
     const email = newEmail();
@@ -115,7 +108,7 @@ describe('the confirmation of an address', () => {
   test('does not sign in an account with a second factor', async () => {
     const email = newEmail();
     const visitor = await confirmedVisitor(email);
-    await addSecondFactor(visitor);
+    await visitor.addSecondFactor();
     // The account is older than the mail server: its address is not confirmed yet.
     await mailing.fixture.sql('UPDATE "user" SET email_verified = false WHERE email = $1', [email]);
     await visitor.account('/sign-out');
@@ -423,7 +416,7 @@ describe('guesses of a password', () => {
 
   test('do not lock out the correct password with a second factor', async () => {
     const { email, browser } = await signUp();
-    const secret = await addSecondFactor(browser);
+    const { secret } = await browser.addSecondFactor();
     await attack(email);
     expect((await guess(email)).status).toBe(429);
     const phone = new Visitor(silent.service);
@@ -682,7 +675,7 @@ describe('a session that is older than 10 minutes', () => {
 
   test('can be confirmed by the second factor, and needs the password to switch it off', async () => {
     const { visitor, makeOld, actions } = await signInOld();
-    const secret = await addSecondFactor(visitor);
+    const { secret } = await visitor.addSecondFactor();
     await makeOld();
     expect(await statusesOf(actions)).toEqual(actions.map(([name]) => [name, 403, required]));
     expect((await visitor.account('/two-factor/disable', {})).status).toBe(400);

@@ -311,11 +311,7 @@ describe('a second factor', () => {
     const email = newEmail();
     const owner = new Visitor(service);
     await owner.signUp(email);
-    const enabled = await owner.account('/two-factor/enable', { password });
-    const { totpURI, backupCodes } = enabled.json<{ totpURI: string; backupCodes: string[] }>();
-    const secret = new URL(totpURI).searchParams.get('secret') ?? '';
-    const code = totp(secret);
-    expect((await owner.account('/two-factor/verify-totp', { code })).status).toBe(200);
+    const { secret, code, backupCodes } = await owner.addSecondFactor();
 
     const replaced = await owner.account('/two-factor/enable', { password });
     expect([replaced.status, replaced.json()]).toMatchObject([
@@ -361,11 +357,7 @@ describe('a second factor', () => {
       const email = newEmail();
       const owner = new Visitor(service);
       await owner.signUp(email);
-      const { totpURI } = (await owner.account('/two-factor/enable', { password })).json<{
-        totpURI: string;
-      }>();
-      const secret = new URL(totpURI).searchParams.get('secret') ?? '';
-      expect((await owner.account('/two-factor/verify-totp', { code: totp(secret) })).status).toBe(200);
+      const { secret } = await owner.addSecondFactor();
       const visitor = new Visitor(service);
       expect((await visitor.signIn(email)).json()).toMatchObject({ twoFactorRedirect: true });
 
@@ -390,12 +382,7 @@ describe('a second factor', () => {
     const user = new Visitor(service);
     const email = newEmail();
     await user.signUp(email);
-    const { totpURI, backupCodes } = (await user.account('/two-factor/enable', { password })).json<{
-      totpURI: string;
-      backupCodes: [string, ...string[]];
-    }>();
-    const secret = new URL(totpURI).searchParams.get('secret') ?? '';
-    expect((await user.account('/two-factor/verify-totp', { code: totp(secret) })).status).toBe(200);
+    const { secret, backupCodes } = await user.addSecondFactor();
 
     await using rotated = await startCrmService(crm.databaseUrl, { JWT_SECRET: 'x'.repeat(32) });
     const visitor = new Visitor(rotated);

@@ -3,6 +3,7 @@ import type { MemberRole } from '@leads/core/credential';
 import { password, type TestMember, type TestWorkspace } from '@leads/test-kit/fixture';
 import type { Answer } from '@leads/test-kit/http-client';
 import type { RunningService } from '@leads/test-kit/running-service';
+import { totp } from '@leads/test-kit/totp';
 
 export { password } from '@leads/test-kit/fixture';
 
@@ -66,6 +67,17 @@ export class Visitor {
 
   signIn(email: string, secret: string = password): Promise<Answer> {
     return this.account('/sign-in/email', { email, password: secret });
+  }
+
+  /** Adds a second factor. @returns its secret, the code that confirmed it, and the recovery codes. */
+  async addSecondFactor(): Promise<{ secret: string; code: string; backupCodes: string[] }> {
+    const enabled = await this.account('/two-factor/enable', { password });
+    const { totpURI, backupCodes } = enabled.json<{ totpURI: string; backupCodes: string[] }>();
+    const secret = new URL(totpURI).searchParams.get('secret') ?? '';
+    const code = totp(secret);
+    const { status, text } = await this.account('/two-factor/verify-totp', { code });
+    if (status !== 200) throw new Error(`The second factor is not confirmed: ${status} ${text}`);
+    return { secret, code, backupCodes };
   }
 }
 
