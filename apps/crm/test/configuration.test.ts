@@ -13,11 +13,11 @@ test('the configuration table documents every setting of the command line', () =
   expectSettingsDocumented('`leads`', CommandLineSettings.properties);
 });
 
-test('the default of every setting of the CRM service and of the command line is a valid value', () => {
-  for (const [name, setting] of Object.entries({
-    ...CrmConfig.properties,
-    ...CommandLineSettings.properties,
-  })) {
+test.each([
+  ['CRM service', CrmConfig],
+  ['command line', CommandLineSettings],
+])('the default of every setting of the %s is a valid value', (_, { properties }) => {
+  for (const [name, setting] of Object.entries(properties)) {
     if (!('default' in setting)) continue;
     const loaded = loadConfig(Type.Object({ [name]: setting }), { [name]: String(setting.default) });
     expect(loaded).toEqual({ [name]: setting.default });
