@@ -127,6 +127,14 @@ export class PagePool implements AsyncDisposable {
     // The question for a file is a window of the operating system. Without it, browsers download files.
     await context.addInitScript(() => void Reflect.deleteProperty(window, 'showSaveFilePicker'));
     const page = await context.newPage();
+    const route = page.route.bind(page);
+    Object.assign(page, {
+      async route(...args: Parameters<Page['route']>) {
+        const added = await route(...args);
+        await waitForRoutes(page, route);
+        return added;
+      },
+    });
     devTools.set(page, await context.newCDPSession(page));
     const pooled: PooledPage = { page, context, isChanged: false };
     for (const target of [page, context, page.clock, context.clock]) {
@@ -143,6 +151,29 @@ export class PagePool implements AsyncDisposable {
     }
     return pooled;
   }
+}
+
+const probe = '/health/live?probe';
+/** Far more attempts than a page needs. */
+const maxProbes = 1_000;
+
+/**
+ * Waits until the requests of a page go through its routes. Chromium confirms the first route of a page before the process
+ * of the page uses it: of 1,000 requests that followed a route at once, 14 reached the service.
+ *
+ * @param route adds a route without waiting.
+ */
+async function waitForRoutes(page: Page, route: Page['route']): Promise<void> {
+  // The next document of a page uses the routes from its start.
+  if (!page.url().startsWith('http')) return;
+  const isProbe = (url: URL) => url.href.endsWith(probe);
+  await route(isProbe, (probed) => probed.fulfill({ status: 204 }));
+  for (let i = 0; i < maxProbes && !page.isClosed(); i++) {
+    // The page may be opening another document, or have no connection.
+    const status = await page.evaluate(async (path) => (await fetch(path)).status, probe).catch(() => 0);
+    if (status === 204) return page.unroute(isProbe);
+  }
+  throw new Error('The requests of the page do not go through its routes');
 }
 
 /** Delays a request for data or for a script by a random time, half of them by less than an eighth of the longest. */
