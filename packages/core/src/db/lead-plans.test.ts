@@ -336,7 +336,7 @@ test.each<[index: string, scope: Scope, query: LeadQuery]>([
   ['lead_workspace_id_s1_created_at_id_idx', 'owner', { s1: 'click-2500' }],
   ['lead_workspace_id_lp_name_created_at_id_idx', 'owner', { lpName: 'rare' }],
   ['lead_by_country_idx', 'owner', { country: 'FR' }],
-  ['lead_by_phone_idx', 'owner', { phone: '+44 20 1979 7500' }],
+  ['lead_by_phone_end_idx', 'owner', { phone: '+44 20 1979 7500' }],
   ['lead_workspace_id_words_idx', 'owner', { q: 'hopper' }],
   ['lead_by_assignee_idx', 'owner', { assignee: publishers.rare }],
   ['lead_by_callback_idx', 'owner', { callbackDue: 'true' }],

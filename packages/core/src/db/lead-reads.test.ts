@@ -12,7 +12,7 @@ import { LeadsError } from '../errors.ts';
 import { type FoundLead, toLead } from '../lead/lead.ts';
 import { detailFields } from '../lead/lead.schema.ts';
 import type { LeadPosition } from '../lead/lead-store.ts';
-import { leadSearch } from '../lead/search.ts';
+import { leadSearch, phoneSearch } from '../lead/search.ts';
 import { newId } from '../uuid.ts';
 import { openDatabase } from './client.ts';
 import { createLeadStore } from './lead-store.prisma.ts';
@@ -76,6 +76,19 @@ describe('list', () => {
     const shown = new Map(listed.map((lead) => [lead.id, lead]));
     expect(listed).toHaveLength(leads.length);
     for (const lead of leads) expect(shown.get(lead.id)).toEqual(toLead(lead));
+  });
+
+  test('compares the last 255 characters of a phone number, so that a long one costs Postgres little', async () => {
+    const numbers = [
+      '020 7946 0958',
+      `${'x'.repeat(60_000)}020 7946 0958`,
+      `020 7946 0958${'x'.repeat(242)}`,
+    ];
+    const found = numbers.map((phone) => leadOf(tenant, { phone, phoneE164: undefined }));
+    const beyond = leadOf(tenant, { phone: `020 7946 0958${'x'.repeat(255)}`, phoneE164: undefined });
+    await store.insert([...found, beyond]);
+    const selected = selection(tenant, { filter: { phone: phoneSearch('+44 20 7946 0958') } });
+    expect(ids(leadsOf(await store.list(selected, { limit: 10 }))).toSorted()).toEqual(ids(found).toSorted());
   });
 
   test('returns only leads of the workspace and, if given, of the user', async () => {
