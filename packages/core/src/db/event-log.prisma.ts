@@ -3,7 +3,7 @@ import { advisoryLocks } from './advisory-locks.ts';
 import type { Database } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import { changesOfEvents, eventsFrom } from './lead-events.ts';
-import { changeColumnsWithAliases, everyColumn } from './lead-rows.ts';
+import { changeColumnsWithAliases, everyColumn, leadBytes } from './lead-rows.ts';
 
 /** The maximum number of rows of the log that one page scans, of all workspaces. */
 const maxScannedRows = 1_000;
@@ -88,7 +88,7 @@ export function createEventLog({ select }: Database): EventLog {
             WHERE ${workspaceId}::uuid = ANY(workspace_ids) AND before + place > ${after}::bigint
             ORDER BY 1 LIMIT ${maxScannedEvents}
           ), found AS MATERIALIZED (
-            SELECT sequence, event_version, traceparent, lead.*, octet_length(lead::text) AS bytes
+            SELECT sequence, event_version, traceparent, lead.*, ${leadBytes} AS bytes
             FROM entry JOIN lead_of_workspace AS lead ON lead.id = entry.lead_id
             ORDER BY sequence LIMIT ${maxEvents}
           ), page AS (

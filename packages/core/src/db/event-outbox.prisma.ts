@@ -4,7 +4,7 @@ import { advisoryLocks } from './advisory-locks.ts';
 import type { Database, StatementsOfTransaction } from './client.ts';
 import { Prisma } from './generated/client.ts';
 import { eventsFrom } from './lead-events.ts';
-import { changeColumnsWithAliases, everyColumn } from './lead-rows.ts';
+import { changeColumnsWithAliases, everyColumn, leadBytes } from './lead-rows.ts';
 
 /** The maximum number of rows read at once. Each holds between one and several hundred events. */
 const maxRows = 500;
@@ -176,8 +176,8 @@ function leadsOf(tx: StatementsOfTransaction, rows: readonly OutboxRow[], most: 
   return tx.select<LeadRow>(
     Prisma.sql`
       SELECT ${everyColumn} FROM (
-        SELECT *, sum(octet_length(each::text)) OVER () AS bytes
-        FROM leads_of_outbox(${ids}::bigint[], ${eventCount(rows)}::int) AS each
+        SELECT *, sum(${leadBytes}) OVER () AS bytes
+        FROM leads_of_outbox(${ids}::bigint[], ${eventCount(rows)}::int)
       ) AS lead WHERE bytes <= ${most}::bigint`,
     { name: 'leads_of_outbox' },
   );
@@ -195,7 +195,7 @@ async function countWithinBytes(
   const ids = rows.map(({ id }) => id);
   const statement = Prisma.sql`
     WITH lead_size AS MATERIALIZED (
-      SELECT id, version, octet_length(lead::text) AS bytes FROM leads_of_outbox(${ids}::bigint[], ${limit}::int) AS lead
+      SELECT id, version, ${leadBytes} AS bytes FROM leads_of_outbox(${ids}::bigint[], ${limit}::int)
     ), change_size AS MATERIALIZED (
       SELECT lead_id, version, octet_length(fields::text) AS bytes
       FROM changes_of_outbox(${ids}::bigint[], ${limit}::int) WHERE (SELECT max(version) FROM lead_size) > 1

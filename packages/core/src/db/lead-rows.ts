@@ -1,5 +1,5 @@
 import type { FoundLead } from '../lead/lead.ts';
-import { newLeadFieldNames } from '../lead/lead-fields.ts';
+import { leadFieldNames, newLeadFieldNames } from '../lead/lead-fields.ts';
 import { Prisma } from './generated/client.ts';
 import { columnOf } from './lead-columns.ts';
 import { expectedPayout, storedPayout } from './payout-columns.ts';
@@ -18,6 +18,25 @@ export const everyColumn = Prisma.sql`
   ${Prisma.raw(approvalColumn)} AS "approveAt", hold_reason AS "holdReason",
   ${storedPayout} AS payout, ${expectedPayout} AS "expectedPayout",
   created_at AS "createdAt", updated_at AS "updatedAt"`;
+
+/** The texts of a lead that a request can make long. */
+const texts = [
+  'name',
+  'phone',
+  ...leadFieldNames.map(columnOf),
+  's1',
+  'lp_name',
+  'extra::text',
+  'hold_reason',
+];
+
+/**
+ * About the number of bytes of a lead, as an expression: its texts, and 500 bytes for the other columns. The text of the
+ * whole row would take Postgres twenty times as long.
+ */
+export const leadBytes = Prisma.raw(
+  `(500 + ${texts.map((text) => `coalesce(octet_length(${text}), 0)`).join(' + ')})`,
+);
 
 /** The columns of a change in a lead's history. */
 export const changeColumnsWithAliases = Prisma.sql`
