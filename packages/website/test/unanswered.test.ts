@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { addDemoLeads } from '@leads/local-stack/demo-leads';
+import type { TestWorkspace } from '@leads/test-kit/fixture';
 import type { Locator, Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { pagesAfterSignIn, pagesBeforeSignIn } from './all-pages.ts';
 import { findViolations } from './axe.ts';
 import { chooseItem } from './by-keyboard.ts';
 import { addLeads } from './leads-page.ts';
-import { openWebsite, type SignedInPage, waitForFrames, type Website } from './website.ts';
+import { hold, openWebsite, type SignedInPage, waitForFrames, type Website } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -402,6 +403,15 @@ describe('a form whose answer is lost', () => {
   });
 });
 
+/** Returns the requests of a page that have not ended. */
+function runningRequests(page: Page): ReadonlySet<Request> {
+  const running = new Set<Request>();
+  page.on('request', (request) => running.add(request));
+  page.on('requestfinished', (request) => running.delete(request));
+  page.on('requestfailed', (request) => running.delete(request));
+  return running;
+}
+
 test('a page keeps what it shows when it cannot load it again', async () => {
   const workspace = await website.fixture.createWorkspace();
   // Demo leads have the same ids on the same day, and other tests of this database add those of today, which may be
@@ -427,10 +437,7 @@ test('a page keeps what it shows when it cannot load it again', async () => {
   await page.clock.install();
   const banner = page.getByRole('alert').filter({ hasText: 'There is no connection to the server' });
   const main = page.getByRole('main');
-  const running = new Set<Request>();
-  page.on('request', (request) => running.add(request));
-  page.on('requestfinished', (request) => running.delete(request));
-  page.on('requestfailed', (request) => running.delete(request));
+  const running = runningRequests(page);
   for (const { name, path } of pages) {
     await page.goto(path);
     await page.waitForLoadState('networkidle');
@@ -461,19 +468,25 @@ test('a page keeps what it shows when it cannot load it again', async () => {
   }
 });
 
-test('a part of a page that cannot be loaded again says so, and keeps what it shows', async () => {
-  const workspace = await website.fixture.createWorkspace();
-  const { page } = await website.openSignedIn({ workspace });
+/** Adds a lead that has been changed, and its payment. @returns the paths of pages by name. */
+async function pagesOfChangedLead(workspace: TestWorkspace): Promise<ReadonlyMap<string, string>> {
   const [lead = ''] = await addLeads(website, workspace, workspace.owner, 1);
   await website.fixture.sql(
     `INSERT INTO lead_change (lead_id, version, user_id, fields, created_at) VALUES ($1, 2, $2, '{"city":{}}', now())`,
     [lead, workspace.owner.userId],
   );
-  const pages = new Map((await pagesAfterSignIn(website, workspace)).map(({ name, path }) => [name, path]));
+  return new Map((await pagesAfterSignIn(website, workspace)).map(({ name, path }) => [name, path]));
+}
+
+test('a part of a page that cannot be loaded again says so, and keeps what it shows', async () => {
+  const workspace = await website.fixture.createWorkspace();
+  const { page } = await website.openSignedIn({ workspace });
+  const pages = await pagesOfChangedLead(workspace);
   const region = (name: string) => page.getByRole('region', { name, exact: true });
   const section = (name: string) =>
     page.locator('section', { has: page.getByRole('heading', { name }) }).last();
   await page.clock.install();
+  const running = runningRequests(page);
   for (const [name, request, part] of [
     ['integrations', /\/webhooks$/, region('Webhooks')],
     ['integrations', /\/postbacks$/, region('Postbacks')],
@@ -490,6 +503,8 @@ test('a part of a page that cannot be loaded again says so, and keeps what it sh
     await page.goto(pages.get(name) ?? '');
     await part.waitFor();
     await expect.poll(() => part.locator('.mantine-Loader-root').count()).toBe(0);
+    // A name can replace an id that the part shows.
+    await expect.poll(() => running.size).toBe(0);
     const before = linesOf(await part.innerText());
     await page.route(request, (route) => route.fulfill({ status: 403, json: { detail: 'Not read again' } }));
     // The page reloads data of this age when the user returns to its tab.
@@ -518,6 +533,29 @@ test('the page of a campaign does not say that it has no integrations while they
   await page.unroute(/\/console\/webhooks$/);
   await part.getByRole('button', { name: 'Try again' }).click();
   await none.waitFor();
+});
+
+test('pages show the id of a user until the members are loaded, and only then say that one is a former member', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  const pages = await pagesOfChangedLead(workspace);
+  const { userId: former } = (await website.fixture.createWorkspace()).owner;
+  await website.fixture.sql('UPDATE payment SET created_by_id = $1 WHERE workspace_id = $2', [
+    former,
+    workspace.id,
+  ]);
+  const main = page.getByRole('main');
+  const shortId = (id: string) => `…${id.slice(-8)}`;
+  for (const name of ['payments', 'payment']) {
+    const members = await hold(page, /\/console\/members$/);
+    await page.goto(pages.get(name) ?? '');
+    await main.getByText(shortId(former), { exact: true }).waitFor();
+    await main.getByText(shortId(workspace.owner.userId), { exact: true }).waitFor();
+    expect(await main.getByText('Former member').count()).toBe(0);
+    members.release();
+    await main.getByText(`Former member ${shortId(former)}`).waitFor();
+    expect(await main.getByText('Former member').count()).toBe(1);
+    await page.unroute(/\/console\/members$/);
+  }
 });
 
 test('the overview shows its figures, and says that what needs attention cannot be loaded', async () => {

@@ -8,12 +8,21 @@ export const memberOption = ({ userId, name, email }: MemberView) => ({
   label: `${name} (${email})`,
 });
 
+// A workspace has at least one owner, so an empty list is one that is not loaded yet.
+const areLoaded = (members: readonly MemberView[]) => members.length > 0;
+
+/** Returns the name of a user, or a part of the id as long as the members are not loaded. */
+export function memberName(members: readonly MemberView[], userId: string): string {
+  const member = members.find((each) => each.userId === userId);
+  if (member !== undefined) return member.name;
+  return areLoaded(members) ? common.formerMember(userId) : common.shortId(userId);
+}
+
 /** Returns the options of a select of members, also for a chosen user that has left the workspace. */
 export function memberOptions(members: readonly MemberView[], user: string | undefined) {
   const options = members.map(memberOption);
-  // A workspace has an owner at least, so the members are not loaded yet if there are none.
-  const isLoaded = members.length > 0;
-  if (user === undefined || !isLoaded || members.some(({ userId }) => userId === user)) return options;
+  if (user === undefined || !areLoaded(members) || members.some(({ userId }) => userId === user))
+    return options;
   return [...options, { value: user, label: common.formerMember(user) }];
 }
 

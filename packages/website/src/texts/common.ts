@@ -1,3 +1,6 @@
+/** The end of an id, because ids of the same minute start with the same characters. */
+const shortId = (id: string) => `…${id.slice(-8)}`;
+
 export const common = {
   product: 'Leads',
   cancel: 'Cancel',
@@ -60,7 +63,8 @@ export const common = {
     failing: 'disabled, because no request had succeeded for 3 days.',
     receiver: 'disabled, because its receiver wants no more requests.',
   },
-  formerMember: (id: string) => `Former member ${id.slice(0, 8)}…`,
+  shortId,
+  formerMember: (id: string) => `Former member ${shortId(id)}`,
   browserOn: (browser: string, system: string) => `${browser} on ${system}`,
   unknownBrowser: 'A program',
   unknownSystem: 'an unknown system',

@@ -204,7 +204,6 @@ export const leads = {
   noJobs: 'Changes of all leads that match a filter appear here for 30 days.',
   jobStarted: 'Started',
   jobUser: 'By',
-  formerMember: 'a former member',
   undoStarted: 'Undo started',
   cancelJob: 'Cancel',
   exportSelection: 'Export',

@@ -7,7 +7,7 @@ import { fieldErrorsOf } from '../../api/client.ts';
 import { membersQuery } from '../../api/members.ts';
 import { publisherPayoutsQuery, removePublisherPayout, setPublisherPayout } from '../../api/payouts.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
-import { memberOption } from '../../shell/member-options.ts';
+import { memberName, memberOption } from '../../shell/member-options.ts';
 import { formatMoney } from '../../shell/money.ts';
 import { PayoutInputs, usualCurrency } from '../../shell/payout-inputs.tsx';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
@@ -28,8 +28,7 @@ export function PublisherPayouts({ campaign: { id, payout } }: { campaign: Campa
     initialValues: { userId: null as string | null, payout: noAmount },
     validate: { userId: (userId) => (userId === null ? t.choosePublisher : null) },
   });
-  const nameOf = (userId: string) =>
-    members.find((member) => member.userId === userId)?.name ?? `${userId.slice(0, 8)}…`;
+  const nameOf = (userId: string) => memberName(members, userId);
   const refresh = () => queryClient.invalidateQueries({ queryKey: query.queryKey });
   const save = useMutation({
     mutationFn: ({ userId, payout: { amount, currency } }: typeof form.values) =>

@@ -4,6 +4,7 @@ import type { MemberRole } from '@leads/core/credential';
 import { jobsQuery } from '../../api/jobs.ts';
 import { membersQuery } from '../../api/members.ts';
 import { Dialog } from '../../shell/dialog.tsx';
+import { memberName } from '../../shell/member-options.ts';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
@@ -18,8 +19,6 @@ const t = texts.leads;
 export function JobsDialog({ role, onClose }: { role: MemberRole; onClose: () => void }) {
   const { data: jobs, error, refetch } = useQuery(jobsQuery);
   const { data: members = [] } = useQuery(membersQuery);
-  const nameOf = (userId: string) =>
-    members.find((member) => member.userId === userId)?.name ?? t.formerMember;
   return (
     <Dialog onClose={onClose} title={t.jobs} size="lg" closeOnClickOutside>
       {jobs === undefined ? (
@@ -38,7 +37,7 @@ export function JobsDialog({ role, onClose }: { role: MemberRole; onClose: () =>
               title={<Text size="sm">{describeJob(job)}</Text>}
               facts={[
                 [t.jobStarted, <RelativeTime key="at" at={job.createdAt} />],
-                [t.jobUser, nameOf(job.userId)],
+                [t.jobUser, memberName(members, job.userId)],
               ]}
               actions={<UndoJobButton job={job} role={role} />}
             >

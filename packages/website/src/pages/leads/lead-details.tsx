@@ -12,6 +12,7 @@ import { membersQuery } from '../../api/members.ts';
 import { nextStatuses, statusKeyOf, statusOf } from '../../leads/lead-status.ts';
 import { campaignLabel } from '../../shell/campaign-option.ts';
 import { IconEye } from '../../shell/icons.tsx';
+import { memberName } from '../../shell/member-options.ts';
 import { exactTime } from '../../shell/time.ts';
 import { endpoints } from '../../texts/endpoints.ts';
 import * as texts from '../../texts/index.ts';
@@ -53,10 +54,7 @@ export function LeadDetails({
   const campaign = campaigns?.find(({ id }) => id === lead.campaignId);
   const history = useQuery(leadHistoryQuery(lead.id));
   const since = history.data?.findLast(({ to }) => to === lead.status);
-  const nameOf = (userId: string) =>
-    userId === me.user.id
-      ? t.you
-      : (members.find((member) => member.userId === userId)?.name ?? `${userId.slice(0, 8)}…`);
+  const nameOf = (userId: string) => (userId === me.user.id ? t.you : memberName(members, userId));
   // The name of each lead is announced as it opens.
   useEffect(() => takeFocus(heading.current), []);
   return (

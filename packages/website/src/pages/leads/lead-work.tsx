@@ -2,7 +2,7 @@ import type { MemberView } from '@leads/core/workspace';
 import { Button, Group, Loader, NativeSelect, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { LeadVersion } from '../../api/leads.ts';
-import { assigneeOptions } from '../../shell/member-options.ts';
+import { assigneeOptions, memberName } from '../../shell/member-options.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { toLocal } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
@@ -26,7 +26,7 @@ export function LeadWork({ found, members }: { found: LeadVersion; members: read
   const options = assigneeOptions(members);
   const { assigneeId = '' } = lead;
   if (assigneeId !== '' && !options.some(({ value }) => value === assigneeId)) {
-    options.push({ value: assigneeId, label: `${assigneeId.slice(0, 8)}…` });
+    options.push({ value: assigneeId, label: memberName(members, assigneeId) });
   }
   const isAssigning = save.isPending && save.variables.assigneeId !== undefined;
   const saveCallback = (value: string) => save.mutate({ callbackAt: isoOf(value) });

@@ -5,12 +5,12 @@ import { type ReactNode, useEffect } from 'react';
 import { membersQuery } from '../../api/members.ts';
 import { isInProgress, paymentsQuery } from '../../api/payments.ts';
 import { AnchorLink } from '../../shell/links.tsx';
+import { memberName } from '../../shell/member-options.ts';
 import { formatMoney } from '../../shell/money.ts';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { formatDay } from '../../shell/time.ts';
 import { useMay } from '../../shell/use-may.ts';
-import { common } from '../../texts/index.ts';
 import { payments as t } from '../../texts/payments.ts';
 import { formatNumber } from '../../shell/numbers.ts';
 import { followPayment } from './follow-payment.ts';
@@ -38,8 +38,7 @@ export function usePeople() {
   return {
     isManaging,
     members,
-    nameOf: (userId: string) =>
-      members.find((member) => member.userId === userId)?.name ?? common.formerMember(userId),
+    nameOf: (userId: string) => memberName(members, userId),
   };
 }
 
