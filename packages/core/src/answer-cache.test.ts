@@ -241,7 +241,9 @@ describe('tenants share the cache', () => {
 
   beforeEach(() => {
     const isKept = (found: string | undefined) => found !== undefined;
-    cache = new AnswerCache({ database: health, isKept }, (key) => key.slice(0, 1));
+    cache = new AnswerCache({ database: health, isKept }, (found, key) =>
+      found === undefined ? 'absent' : key.slice(0, 1),
+    );
   });
 
   test('answers of one fill half of it, replace its oldest answers, and remove none of others', async () => {
@@ -255,6 +257,19 @@ describe('tenants share the cache', () => {
     expect(kept(few)).toEqual(few);
     expect(kept(many)).toEqual(many.slice(-4_950));
     expect(kept(third)).toEqual(third.slice(-2_475));
+  });
+
+  test('answers that change their tenant count for the new one', async () => {
+    const revoked = names('a', 4_000);
+    await fill(revoked);
+    vi.advanceTimersByTime(9_000);
+    store.answer = undefined;
+    await fill(revoked);
+    store.answer = 'good';
+    const keys = names('a other', 10_000);
+    await fill(keys);
+    expect(kept(revoked)).toEqual(revoked);
+    expect(kept(keys)).toEqual(keys.slice(-3_000));
   });
 
   test('an answer that is queried again is not the oldest', async () => {

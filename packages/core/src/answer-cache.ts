@@ -52,7 +52,7 @@ export class AnswerCache<Found> {
   #misses = 0;
   #staleHits = 0;
   readonly #stale: StaleAnswers<Found> | undefined;
-  readonly #tenantOf: ((key: string) => string) | undefined;
+  readonly #tenantOf: ((found: Found, key: string) => string) | undefined;
   /** The keys of the answers by tenant, the oldest answer first. */
   readonly #keysByTenant = new Map<string, Set<string>>();
   readonly #queries = new Map<string, Promise<Found>>();
@@ -61,17 +61,16 @@ export class AnswerCache<Found> {
     ttl: freshMs,
     // Expired answers leave the memory, because their keys may be secrets.
     ttlAutopurge: true,
-    dispose: (_answer, key) => this.#removeFromTenant(key),
-    noDisposeOnSet: true,
+    dispose: ({ found }, key) => this.#removeFromTenant(found, key),
   });
 
   /**
    * @param stale without it, stale answers are never served.
-   * @param tenantOf returns the tenant of a key. With it, a tenant gets a further answer while it has fewer answers than
+   * @param tenantOf returns the tenant of an answer. With it, a tenant gets a further answer while it has fewer answers than
    *   there is room for (dynamic thresholds, as in FairBacklog). After that, a new answer replaces its oldest one. So the
    *   answers of one tenant fill at most half of the cache, and remove no answers of others.
    */
-  constructor(stale?: StaleAnswers<Found>, tenantOf?: (key: string) => string) {
+  constructor(stale?: StaleAnswers<Found>, tenantOf?: (found: Found, key: string) => string) {
     this.#stale = stale;
     this.#tenantOf = tenantOf;
   }
@@ -193,23 +192,23 @@ export class AnswerCache<Found> {
   }
 
   #set(key: string, answer: Answer<Found>, ttl: number): void {
-    if (this.#tenantOf !== undefined) this.#addToTenant(this.#tenantOf(key), key);
-    this.#answers.set(key, answer, { ttl });
-  }
-
-  #addToTenant(tenant: string, key: string): void {
+    if (this.#tenantOf === undefined) {
+      this.#answers.set(key, answer, { ttl });
+      return;
+    }
+    const tenant = this.#tenantOf(answer.found, key);
     const keys = this.#keysByTenant.get(tenant) ?? new Set();
     const [oldest] = keys;
     const hasShare = keys.size >= maxAnswers - this.#answers.size;
     if (oldest !== undefined && hasShare && !keys.has(key)) this.#answers.delete(oldest);
-    // A key that is added again comes last.
-    keys.delete(key);
+    // If it replaces an answer, this removes the key from the tenant of that answer.
+    this.#answers.set(key, answer, { ttl });
     keys.add(key);
     this.#keysByTenant.set(tenant, keys);
   }
 
-  #removeFromTenant(key: string): void {
-    const tenant = this.#tenantOf?.(key);
+  #removeFromTenant(found: Found, key: string): void {
+    const tenant = this.#tenantOf?.(found, key);
     if (tenant === undefined) return;
     const keys = this.#keysByTenant.get(tenant);
     keys?.delete(key);

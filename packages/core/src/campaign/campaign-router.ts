@@ -54,7 +54,7 @@ export class CampaignRouter {
     this.#staleRoutes = staleRoutes;
     this.#routes = new AnswerCache(
       staleRoutes && { database: staleRoutes.database, isKept: () => true },
-      workspaceOfKey,
+      (_route, key) => workspaceOfKey(key),
     );
   }
 

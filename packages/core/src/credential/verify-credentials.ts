@@ -60,6 +60,8 @@ export class CredentialVerifier {
     // An expired or revoked key stays so. An unknown key may be newer than the cached answer, so it is queried again.
     this.#keys = new AnswerCache(
       staleKeys && { database: staleKeys.database, isKept: (found) => found !== undefined },
+      // Unknown keys share their part of the cache, so that they remove no known keys.
+      (found) => found?.workspaceId ?? 'unknown',
     );
   }
 
