@@ -235,6 +235,25 @@ describe('an import', () => {
     await page.locator('input[type="file"]').setInputFiles(file);
     await page.getByRole('combobox', { name: 'Field for phone', exact: true }).waitFor();
   });
+
+  test('says whether campaigns are loading, could not be loaded, or do not match', async () => {
+    const { page } = await website.openSignedIn();
+    const file = join(folder, 'campaigns.csv');
+    await writeFile(file, 'name,phone\nZoë,123\n');
+    const campaigns = /\/console\/campaigns$/;
+    const answer = await hold(page, campaigns);
+    await openImport(page, file);
+    const campaign = page.getByRole('combobox', { name: 'Campaign for these leads' });
+    await expect.poll(() => campaign.getAttribute('placeholder')).toBe('Loading');
+    answer.release();
+    await expect.poll(() => campaign.inputValue()).toBe('Default campaign (default)');
+    await campaign.fill('zzz');
+    await page.getByText('No active campaign has this name or code.').waitFor();
+    await page.unroute(campaigns);
+    await page.route(campaigns, (route) => route.fulfill({ status: 403, json: {} }));
+    await openImport(page, file);
+    await expect.poll(() => campaign.getAttribute('placeholder')).toBe('The campaigns could not be loaded.');
+  });
 });
 
 test('a manager uploads the results of a call center, reads the reason for each rejected line, and changes no lead twice', async () => {

@@ -330,6 +330,8 @@ export const leads = {
   id: 'ID',
   created1: 'Lead created',
   noCampaigns: 'There is no active campaign.',
+  noCampaignFound: 'No active campaign has this name or code.',
+  campaignsNotLoaded: 'The campaigns could not be loaded.',
 
   importTitle: 'Import leads',
   leadImport: {

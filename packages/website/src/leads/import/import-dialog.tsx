@@ -1,11 +1,10 @@
 import { Select } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import type { ImportAnswer } from '@leads/core/lead';
 import { useState } from 'react';
-import { campaignsQuery } from '../../api/campaigns.ts';
 import { importLeads } from '../../api/leads.ts';
 import { campaignOption } from '../../shell/campaign-option.ts';
 import * as texts from '../../texts/index.ts';
+import { useActiveCampaigns } from '../active-campaigns.ts';
 import { type ColumnTarget, guessTargets, headerFor, importFields, keyOf } from './import-file.ts';
 import { type Figures, type FormProps, ImportForm, ImportFrame, repeatedIn } from './import-steps.tsx';
 
@@ -24,14 +23,12 @@ function ImportLeads({
   file,
   ...props
 }: FormProps & { readonly onImported: () => void; readonly onClose: () => void }) {
-  const { data: campaigns } = useQuery(campaignsQuery);
-  const active = campaigns?.filter(({ status }) => status === 'active') ?? [];
+  const { active, preferred, emptyText } = useActiveCampaigns();
   const [targets, setTargets] = useState<readonly ColumnTarget[]>(() => guessTargets(file.columns));
   const [campaign, setCampaign] = useState<string | null>(null);
 
   const hasCampaigns = targets.includes('campaignCode');
-  const defaultCode = (active.find(({ isDefault }) => isDefault) ?? active[0])?.code;
-  const campaignCode = campaign ?? (hasCampaigns ? undefined : defaultCode);
+  const campaignCode = campaign ?? (hasCampaigns ? undefined : preferred);
   const { names, ignore } = headerFor(file, targets);
   return (
     <ImportForm
@@ -51,7 +48,8 @@ function ImportLeads({
       <Select
         label={t.importCampaign}
         {...(hasCampaigns && { description: t.importCampaignHint })}
-        placeholder={hasCampaigns ? texts.common.none : t.noCampaigns}
+        placeholder={hasCampaigns ? texts.common.none : emptyText}
+        nothingFoundMessage={emptyText}
         clearable={hasCampaigns}
         allowDeselect={hasCampaigns}
         searchable

@@ -2,14 +2,14 @@ import { type NewLeadFieldName, newLeadFieldNames } from '@leads/core/lead/field
 import { Select, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { campaignsQuery } from '../../api/campaigns.ts';
+import { useMutation } from '@tanstack/react-query';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { createLead } from '../../api/leads.ts';
 import { campaignOption } from '../../shell/campaign-option.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { useIdempotencyKey } from '../../shell/use-idempotency-key.ts';
+import { useActiveCampaigns } from '../../leads/active-campaigns.ts';
 import * as texts from '../../texts/index.ts';
 import { isNewLeadField, optionalFields } from '../../leads/contact-fields.ts';
 
@@ -26,8 +26,7 @@ const empty = {
 
 /** A form that creates a lead. */
 export function NewLeadDialog({ onClose, onCreated }: { onClose: () => void; onCreated: () => void }) {
-  const { data: campaigns } = useQuery(campaignsQuery);
-  const active = campaigns?.filter(({ status }) => status === 'active') ?? [];
+  const { active, preferred = '', emptyText } = useActiveCampaigns();
   const [idempotencyKey, renewKey] = useIdempotencyKey();
   const form = useForm({ initialValues: empty, onValuesChange: renewKey });
   const create = useMutation({
@@ -43,7 +42,6 @@ export function NewLeadDialog({ onClose, onCreated }: { onClose: () => void; onC
     },
     onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
-  const preferred = (active.find(({ isDefault }) => isDefault) ?? active[0])?.code ?? '';
   return (
     <Dialog onClose={onClose} title={t.newLead} size="lg">
       <form noValidate onSubmit={form.onSubmit((values) => create.mutate(values, { onSuccess: onClose }))}>
@@ -56,7 +54,7 @@ export function NewLeadDialog({ onClose, onCreated }: { onClose: () => void; onC
               required
               searchable
               allowDeselect={false}
-              nothingFoundMessage={t.noCampaigns}
+              nothingFoundMessage={emptyText}
               data={active.map(campaignOption)}
               {...form.getInputProps('campaignCode')}
               value={form.values.campaignCode || preferred}
