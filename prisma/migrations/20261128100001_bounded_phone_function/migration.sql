@@ -9,8 +9,7 @@ CREATE OR REPLACE FUNCTION "first_leads_of_phones"(
         -- The conditions and the order are those of the index. E.164 numbers with the same digits are equal.
         SELECT id, duplicate_of, created_at FROM "lead"
         WHERE "lead".workspace_id = sent.workspace_id
-            AND left(reverse(regexp_replace(right(coalesce("lead".phone_e164, "lead".phone), 255), '[^0-9]', '', 'g')), 32)
-                = reverse(substr(sent.phone_e164, 2))
+            AND "phone_end"("lead".phone_e164, "lead".phone) = reverse(substr(sent.phone_e164, 2))
             AND (CASE WHEN "lead".phone_e164 IS NOT NULL THEN "lead".campaign_id END) = sent.campaign_id
         ORDER BY created_at DESC NULLS LAST, id DESC NULLS LAST LIMIT 1
     ) AS newest

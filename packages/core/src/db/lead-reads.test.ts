@@ -91,6 +91,21 @@ describe('list', () => {
     expect(ids(leadsOf(await store.list(selected, { limit: 10 }))).toSorted()).toEqual(ids(found).toSorted());
   });
 
+  test.each([
+    ['Arabic', '٠٢٠ ٧٩٤٦ ٠٩٥٨'],
+    ['Persian', '۰۲۰ ۷۹۴۶ ۰۹۵۸'],
+    ['Devanagari', '०२० ७९४६ ०९५८'],
+    ['Bengali', '০২০ ৭৯৪৬ ০৯৫৮'],
+    ['full-width', '０２０ ７９４６ ０９５８'],
+  ])('finds a phone number that is stored with %s digits', async (_script, phone) => {
+    const lead = leadOf(tenant, { phone, phoneE164: undefined });
+    await store.insert([lead]);
+    for (const searched of [phone, '020 7946 0958', '+44 20 7946 0958']) {
+      const selected = selection(tenant, { filter: { phone: phoneSearch(searched) } });
+      expect(ids(leadsOf(await store.list(selected, { limit: 10 }))), searched).toContain(lead.id);
+    }
+  });
+
   test('returns only leads of the workspace and, if given, of the user', async () => {
     const colleague = newId();
     await testDatabase.query(`

@@ -36,7 +36,7 @@ export interface FoundSelection extends Omit<LeadSelection, 'filter'> {
 const searched = Prisma.sql`lead_of_workspace AS lead`;
 
 /** The digits of the end of a lead's phone number, in reverse order. It must equal the expression of the index. */
-const phoneFromTheEnd = Prisma.sql`left(reverse(regexp_replace(right(coalesce(phone_e164, phone), 255), '[^0-9]', '', 'g')), 32)`;
+const phoneFromTheEnd = Prisma.sql`phone_end(phone_e164, phone)`;
 
 /** The columns that a lead can be without. */
 const optionalColumns: Readonly<Record<OptionalSortField, Prisma.Sql>> = {

@@ -10,6 +10,9 @@ describe('parsePhone', () => {
     ['+1 (202) 555-0143', '+12025550143'],
     ['  +1.202.555.0143  ', '+12025550143'],
     ['+７９１６１２３４５６７', '+79161234567'],
+    ['＋４４ ２０ ７９４６ ０９５８', '+442079460958'],
+    ['+४४ २० ७९४६ ०९५८', '+442079460958'],
+    ['+𝟰𝟰 20 7946 0958', '+442079460958'],
     ['tel:+1-202-555-0143', '+12025550143'],
     ['+1 202 555 0143 ext. 12', '+12025550143'],
   ])('reads %s without a country', (phone, expected) => {
@@ -21,6 +24,7 @@ describe('parsePhone', () => {
     ['(202) 555-0143', 'US', '+12025550143'],
     ['8 916 123-45-67', 'ru', '+79161234567'],
     ['030 901820', ' De ', '+4930901820'],
+    ['०२० ७९४६ ०९५८', 'GB', '+442079460958'],
   ])('reads %s with the country %s, and not without a country', (phone, country, expected) => {
     expect(parsePhone(phone, country)?.e164).toBe(expected);
     expect(parsePhone(phone)?.e164).toBeUndefined();
@@ -73,6 +77,7 @@ describe('parsePhone', () => {
       '1;ext=',
       '\u200B',
       '٣',
+      '९',
       '+1202555x',
     ];
     const usedBefore = process.cpuUsage();

@@ -20,7 +20,32 @@ export interface PhoneNumber {
  * @returns the complete number, or `undefined` if the text is not a possible number.
  */
 export function parsePhone(phone: string, country?: string): PhoneNumber | undefined {
-  return readInternational(phone) ?? parse(phone, country);
+  return readInternational(phone) ?? parse(plainPhone(phone), country);
+}
+
+/** Most texts are ASCII. Other texts take several times as long to process. */
+export const ascii = /^[\x20-\x7e]*$/;
+
+/** Returns a text with digits of any script as 0 to 9, and with full-width plus signs as `+`. */
+export function plainPhone(text: string): string {
+  if (ascii.test(text)) return text;
+  return text.replaceAll(/[＋﹢]/g, '+').replaceAll(/\p{Nd}/gu, digitOf);
+}
+
+/** The values of the digits that were found in texts. Unicode has fewer than 1,000 digits. */
+const digits = new Map<string, string>();
+
+/** Returns the value of a decimal digit. Unicode has the digits of each script in order, from 0 to 9. */
+function digitOf(character: string): string {
+  const known = digits.get(character);
+  if (known !== undefined) return known;
+  const code = character.codePointAt(0) ?? 0;
+  let zero = code;
+  while (/^\p{Nd}$/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+  // Several sets of digits can follow each other.
+  const value = String((code - zero) % 10);
+  digits.set(character, value);
+  return value;
 }
 
 function parse(phone: string, country: string | undefined): PhoneNumber | undefined {

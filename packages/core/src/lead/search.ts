@@ -1,12 +1,8 @@
-import { parseIncompletePhoneNumber } from 'libphonenumber-js/min';
 import { uuidOfHex } from '../uuid.ts';
-import { parsePhone } from './phone.ts';
+import { ascii, parsePhone, plainPhone } from './phone.ts';
 
 /** The limits: characters of a text, words of a lead, characters of a word, digits of a phone number. */
 const bounds = { text: 1_000, words: 32, word: 64, digits: 32 } as const;
-
-/** Most texts are ASCII. Other texts take several times as long to process. */
-const ascii = /^[\x20-\x7e]*$/;
 
 /** The usual ASCII spellings of letters that Unicode does not decompose. */
 const plainLetters: Readonly<Record<string, string>> = {
@@ -67,8 +63,7 @@ function digitsOf(phone: string): string {
 
 /** Returns the digits of a text, in any script, as 0 to 9. */
 function plainDigits(text: string): string {
-  if (ascii.test(text)) return text.replaceAll(/[^0-9]/g, '');
-  return parseIncompletePhoneNumber(text).replaceAll(/[^0-9]/g, '');
+  return plainPhone(text).replaceAll(/[^0-9]/g, '');
 }
 
 /** A phone number to search for. The store compares numbers by their digits, from the end. */
