@@ -12,7 +12,11 @@ import { firstId } from '../uuid.ts';
 import type { Database } from './client.ts';
 import { leadsPerTransaction } from './erase-leads.ts';
 import { Prisma } from './generated/client.ts';
+import { leadTexts } from './lead-rows.ts';
 import { withoutNulls } from './without-nulls.ts';
+
+/** The columns that can contain an email address, because people enter one in any field. */
+const textColumns = Prisma.raw(leadTexts.join(', '));
 
 /** The number of rows that one statement reads. */
 const pageSize = 5_000;
@@ -24,7 +28,7 @@ export async function findLeads({ select }: Database, isErased: IsErased): Promi
   for (;;) {
     const changes = await select<ChangeRow>(Prisma.sql`
       SELECT lead_id AS "leadId", page.version, workspace_id AS "workspaceId", lead.created_at AS "createdAt", country,
-        CASE WHEN fields ?| '{phone,email,extra}' THEN fields END AS fields
+        CASE WHEN fields ? 'phone' OR fields::text LIKE '%@%' THEN fields END AS fields
       FROM (
         SELECT * FROM lead_change WHERE (lead_id, version) > (${after.leadId}::uuid, ${after.version}::int)
         ORDER BY lead_id, version LIMIT ${pageSize}
@@ -40,8 +44,8 @@ export async function findLeads({ select }: Database, isErased: IsErased): Promi
   }
   for (let afterId = firstId; ; ) {
     const leads = await select<Record<string, unknown>>(Prisma.sql`
-      SELECT id, workspace_id AS "workspaceId", created_at AS "createdAt", phone, phone_e164 AS "phoneE164", email,
-        CASE WHEN extra::text LIKE '%@%' THEN extra::text END AS extra
+      SELECT id, workspace_id AS "workspaceId", created_at AS "createdAt", phone, phone_e164 AS "phoneE164",
+        CASE WHEN concat_ws(' ', ${textColumns}) LIKE '%@%' THEN jsonb_build_array(${textColumns}) END AS texts
       FROM lead WHERE id > ${afterId}::uuid ORDER BY id LIMIT ${pageSize}`);
     const rows = leads.map((row) => withoutNulls(row) as unknown as StoredLead);
     for (const lead of rows) if (isErased(tracesOf(lead))) found.add(lead.id);

@@ -19,8 +19,8 @@ export const everyColumn = Prisma.sql`
   ${storedPayout} AS payout, ${expectedPayout} AS "expectedPayout",
   created_at AS "createdAt", updated_at AS "updatedAt"`;
 
-/** The texts of a lead that a request can make long. */
-const texts = [
+/** The expressions of the texts of a lead. A request can make them long. */
+export const leadTexts = [
   'name',
   'phone',
   ...leadFieldNames.map(columnOf),
@@ -35,7 +35,7 @@ const texts = [
  * whole row would take Postgres twenty times as long.
  */
 export const leadBytes = Prisma.raw(
-  `(500 + ${texts.map((text) => `coalesce(octet_length(${text}), 0)`).join(' + ')})`,
+  `(500 + ${leadTexts.map((text) => `coalesce(octet_length(${text}), 0)`).join(' + ')})`,
 );
 
 /** The columns of a change in a lead's history. */

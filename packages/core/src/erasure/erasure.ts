@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { LeadsError } from '../errors.ts';
-import { parsePhone } from '../lead/phone.ts';
+import { digitsOf, parsePhone } from '../lead/phone.ts';
 import type { LeadTraces } from './lead-traces.ts';
 
 /** A person whose leads are to be erased. A lead matches if one of the fields matches. */
@@ -108,7 +108,9 @@ export class ErasureKeys {
     return [
       this.ofId(id),
       ...phones.map(({ phone, e164 }) =>
-        e164 === undefined ? this.#hash('digits', digitsOf(phone)) : this.#hash('e164', e164),
+        e164 === undefined
+          ? this.#hash('digits', digitsOf(phone.normalize('NFKC')))
+          : this.#hash('e164', e164),
       ),
       ...emails.map((email) => this.#hash('email', foldEmail(email))),
     ];
@@ -163,10 +165,6 @@ function spellings({ e164, national }: { e164: string; national: string }): stri
   ]);
   if (national.length < significantDigits) return international;
   return [...international, ...trunkPrefixes.map((prefix) => `${prefix}${national}`)];
-}
-
-function digitsOf(phone: string): string {
-  return phone.normalize('NFKC').replaceAll(/[^0-9]/g, '');
 }
 
 function foldEmail(email: string): string {

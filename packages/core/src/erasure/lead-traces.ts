@@ -1,5 +1,5 @@
 import type { StoredLead } from '../lead/lead.ts';
-import { parsePhone } from '../lead/phone.ts';
+import { digitsOf, parsePhone, plainPhone } from '../lead/phone.ts';
 import { foldWords } from '../lead/search.ts';
 
 /** The data of a lead that identifies a person. */
@@ -12,26 +12,17 @@ export interface LeadTraces {
   readonly emails: readonly string[];
 }
 
-type Contact = Pick<StoredLead, 'id' | 'workspaceId' | 'createdAt' | 'phone' | 'phoneE164' | 'email'> & {
-  /** JSON text or its value. */
-  readonly extra?: unknown;
-};
+/** The fields of a lead that its traces need. Its other fields can contain an email address. */
+type Contact = Pick<StoredLead, 'id' | 'workspaceId' | 'createdAt' | 'phone' | 'phoneE164'>;
 
-export function tracesOf({
-  id,
-  workspaceId,
-  createdAt,
-  phone,
-  phoneE164,
-  email,
-  extra,
-}: Contact): LeadTraces {
+export function tracesOf(lead: Contact): LeadTraces {
+  const { id, workspaceId, createdAt, phone, phoneE164 } = lead;
   return {
     id,
     workspaceId,
     createdAt,
-    phones: [{ phone, e164: phoneE164 }],
-    emails: [...(email === undefined ? [] : [email]), ...emailsIn(extra)],
+    phones: phoneE164 === undefined ? numbersIn(phone) : [{ phone, e164: phoneE164 }],
+    emails: emailsIn(lead),
   };
 }
 
@@ -40,15 +31,27 @@ export function tracesOfChange(
   lead: Pick<StoredLead, 'id' | 'workspaceId' | 'createdAt' | 'country'>,
   fields: Readonly<Record<string, { readonly from?: unknown; readonly to?: unknown }>>,
 ): LeadTraces {
-  const valuesOf = (field: string) => [fields[field]?.from, fields[field]?.to];
-  const phones = valuesOf('phone').filter((value) => typeof value === 'string');
+  const phones = [fields['phone']?.from, fields['phone']?.to].filter((value) => typeof value === 'string');
   return {
     id: lead.id,
     workspaceId: lead.workspaceId,
     createdAt: lead.createdAt,
-    phones: phones.map((phone) => ({ phone, e164: parsePhone(phone, lead.country)?.e164 })),
-    emails: [...valuesOf('email'), ...valuesOf('extra')].flatMap(emailsIn),
+    phones: phones.flatMap((phone) => numbersIn(phone, lead.country)),
+    emails: emailsIn(fields),
   };
+}
+
+/** Separates two phone numbers in one field, and a number from its extension. */
+const separators = /[/;,|&#]|ext|x/i;
+/** A text of more characters has no two phone numbers. */
+const maxNumbersLength = 250;
+
+/** Returns the number in a field for a phone number. If it is not complete, also returns its parts. */
+function numbersIn(phone: string, country?: string): LeadTraces['phones'] {
+  const read = (text: string) => ({ phone: text, e164: parsePhone(text, country)?.e164 });
+  const whole = read(phone);
+  if (whole.e164 !== undefined || phone.length > maxNumbersLength) return [whole];
+  return [whole, ...phone.split(separators).map(read)];
 }
 
 /** Texts that users wrote about leads, such as the search text of a saved view. */
@@ -74,7 +77,7 @@ const maxDigits = 18;
  * before or after a phone number, such as a time, does not hide it.
  */
 export function tracesOfNote({ text, ...entry }: Omit<LeadTexts, 'texts'> & { text: string }): LeadTraces {
-  const plain = text.normalize('NFKC');
+  const plain = plainPhone(text.normalize('NFKC'));
   return {
     ...entry,
     phones: phonesIn(plain).map((phone) => ({ phone, e164: parsePhone(phone)?.e164 })),
@@ -113,8 +116,8 @@ export function isAbout(
   text: string,
   { name, phone, phoneE164 = phone }: Pick<StoredLead, 'name' | 'phone' | 'phoneE164'>,
 ): boolean {
-  const digits = text.replaceAll(/[^0-9]/g, '');
-  if (digits.length >= identifyingDigits && phoneE164.replaceAll(/[^0-9]/g, '').endsWith(digits)) return true;
+  const digits = digitsOf(text);
+  if (digits.length >= identifyingDigits && digitsOf(phoneE164).endsWith(digits)) return true;
   const words = foldWords(text);
   const ofName = foldWords(name);
   if (ofName.length < 2) return ofName.length === 1 && words.length === 1 && words[0] === ofName[0];
@@ -123,13 +126,20 @@ export function isAbout(
   );
 }
 
-/** Returns all texts with an `@` in a value or in its JSON text. Landing pages send addresses in fields of any name. */
+/** An address behind a scheme, or behind the name of its owner. */
+const decoratedEmail = /(?:^mailto:|<)([^<>\s@]+@[^<>\s@]+)>?$/i;
+
+/**
+ * Returns all texts with an `@` in a value or in its JSON text. Landing pages send addresses in fields of any name, and
+ * people enter them in any field.
+ */
 function emailsIn(value: unknown): string[] {
   if (typeof value === 'string') {
     if (!value.includes('@')) return [];
-    return value.startsWith('{') ? emailsIn(parsed(value)) : [value];
+    if (value.startsWith('{')) return emailsIn(parsed(value));
+    return [value, ...(decoratedEmail.exec(value.trim())?.slice(1) ?? [])];
   }
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(emailsIn) : [];
+  return typeof value === 'object' && value !== null ? Object.entries(value).flat().flatMap(emailsIn) : [];
 }
 
 function parsed(text: string): unknown {

@@ -32,6 +32,11 @@ export function plainPhone(text: string): string {
   return text.replaceAll(/[＋﹢]/g, '+').replaceAll(/\p{Nd}/gu, digitOf);
 }
 
+/** Returns the digits of a text, in any script, as 0 to 9. */
+export function digitsOf(text: string): string {
+  return plainPhone(text).replaceAll(/[^0-9]/g, '');
+}
+
 /** The values of the digits that were found in texts. Unicode has fewer than 1,000 digits. */
 const digits = new Map<string, string>();
 

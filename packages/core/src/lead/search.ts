@@ -1,5 +1,5 @@
 import { uuidOfHex } from '../uuid.ts';
-import { ascii, parsePhone, plainPhone } from './phone.ts';
+import { ascii, digitsOf, parsePhone } from './phone.ts';
 
 /** The limits: characters of a text, words of a lead, characters of a word, digits of a phone number. */
 const bounds = { text: 1_000, words: 32, word: 64, digits: 32 } as const;
@@ -48,7 +48,7 @@ export function searchWords(lead: {
   phone: string;
   phoneE164?: string | undefined;
 }): string[] {
-  const digits = [lead.phone, lead.phoneE164 ?? ''].map(digitsOf).filter((text) => text !== '');
+  const digits = [lead.phone, lead.phoneE164 ?? ''].map(firstDigits).filter((text) => text !== '');
   // `brien` must also find O'Brien.
   const parts = /['’ʼ]/.test(lead.name) ? foldWords(lead.name.replaceAll(/['’ʼ]/g, ' ')) : [];
   const words = [...digits, ...foldWords(lead.name), ...parts];
@@ -57,13 +57,8 @@ export function searchWords(lead: {
 }
 
 /** Returns the first digits of a phone number, at most `bounds.digits`. */
-function digitsOf(phone: string): string {
-  return plainDigits(phone.slice(0, bounds.text)).slice(0, bounds.digits);
-}
-
-/** Returns the digits of a text, in any script, as 0 to 9. */
-function plainDigits(text: string): string {
-  return plainPhone(text).replaceAll(/[^0-9]/g, '');
+function firstDigits(phone: string): string {
+  return digitsOf(phone.slice(0, bounds.text)).slice(0, bounds.digits);
 }
 
 /** A phone number to search for. The store compares numbers by their digits, from the end. */
@@ -90,7 +85,7 @@ const internationalDigits = 11;
  * @returns `undefined` for a text without a digit.
  */
 export function phoneSearch(phone: string): PhoneSearch | undefined {
-  const all = plainDigits(phone.slice(-bounds.text));
+  const all = digitsOf(phone.slice(-bounds.text));
   if (all === '') return undefined;
   const parsed = parsePhone(phone) ?? (all.startsWith('00') ? parsePhone(`+${all.slice(2)}`) : undefined);
   const guessed =
@@ -129,7 +124,7 @@ const endOfEmail = /(@[^@\s]+)\.io$/i;
 /** Returns the search for a text of a search box. */
 export function leadSearch(text: string): LeadSearch {
   const typed = text.trim();
-  const digits = phoneLike.test(typed) ? digitsOf(typed) : '';
+  const digits = phoneLike.test(typed) ? firstDigits(typed) : '';
   const hex = idLike.test(typed) ? typed.replaceAll('-', '').toLowerCase() : '';
   return {
     text: typed,
