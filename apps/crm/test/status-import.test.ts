@@ -1,3 +1,4 @@
+import type { StoredLead } from '@leads/core/lead';
 import type { TestMember } from '@leads/test-kit/fixture';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startCrm } from './crm.ts';
@@ -139,11 +140,40 @@ describe('an import of statuses', () => {
 
     const other1 = await importLines(manager, ['id,status,reason', `${ids[0]},Trashed,x`], 'file-1');
     expect(other1.rejections).toEqual([
-      { line: 2, reason: 'The Idempotency-Key was already used with different content in this line' },
+      { line: 2, reason: 'The Idempotency-Key was already used in this line for another lead or status' },
     ]);
     // Another user and no key are other imports.
     expect(counts(await importLines(owner, lines.slice(0, 2), 'file-1'))).toEqual([1, 0, 0, 0]);
     expect(counts(await importLines(manager, lines.slice(0, 2)))).toEqual([0, 1, 0, 0]);
+  });
+
+  test('with an Idempotency-Key repeats lines whose values now name no lead, or several', async () => {
+    const each = await fixture.createWorkspace();
+    const [moved, shared] = ['+1 202 555 0111', '+1 202 555 0112'].map((phone) =>
+      each.lead(each.owner, { phone, phoneE164: phone.replaceAll(' ', '') }),
+    ) as [StoredLead, StoredLead];
+    await fixture.leads.insert([moved, shared]);
+    const lines = ['phone,status', `${moved.phone},Approved`, `${shared.phone},Approved`];
+    expect(counts(await importLines(each.owner, lines, 'file-2'))).toEqual([2, 0, 0, 0]);
+    expect((await api.edit(each.owner, moved.id, { phone: '+1 202 555 0113' })).status).toBe(200);
+    await fixture.leads.insert([each.lead(each.owner, { phone: shared.phone, phoneE164: shared.phoneE164 })]);
+    expect(counts(await importLines(each.owner, lines, 'file-2'))).toEqual([0, 0, 2, 0]);
+    // The line names another lead now.
+    await fixture.leads.insert([each.lead(each.owner, { phone: moved.phone, phoneE164: moved.phoneE164 })]);
+    expect(counts(await importLines(each.owner, lines, 'file-2'))).toEqual([0, 0, 1, 1]);
+  });
+
+  test('finds a sub-id with and without the spaces around it', async () => {
+    const each = await fixture.createWorkspace();
+    await fixture.leads.insert([' spaced ', 'plain'].map((s1) => each.lead(each.owner, { s1 })));
+    const report = await importLines(each.owner, [
+      's1,status',
+      ' spaced ,Approved',
+      'spaced,Approved',
+      ' plain ,Approved',
+    ]);
+    expect(counts(report)).toEqual([2, 0, 0, 1]);
+    expect(report.rejections).toEqual([{ line: 3, reason: 'No lead has these values' }]);
   });
 
   test('stores the changes of long lines in batches of 1 MiB, also if the long cells are of a skipped column', async () => {

@@ -73,6 +73,7 @@ export function createLeadHistory({ select }: Database): LeadHistory {
     },
 
     async findStatusRequests(workspaceId, requestIds) {
+      if (requestIds.length === 0) return new Map();
       const rows = await select<{ requestId: string; leadId: string; status: LeadStatus }>(
         Prisma.sql`
           SELECT request_id AS "requestId", lead_id AS "leadId", to_status AS status

@@ -102,9 +102,3 @@ export async function importBatches<
   await flush();
   return report;
 }
-
-/** Returns the rejection of a line whose idempotency key was used with different content. */
-export const keyReusedInLine = (line: number): ImportRejection => ({
-  line,
-  reason: 'The Idempotency-Key was already used with different content in this line',
-});

@@ -3,7 +3,7 @@ import type { Principal } from '../credential/principal.ts';
 import { LeadsError } from '../errors.ts';
 import { keepExtra } from './extra.ts';
 import { contentHash, earlierId, idempotentId, outcomeOfRepeat } from './idempotency.ts';
-import { importBatches, type ImportOptions, keyReusedInLine, type Reject } from './import-batches.ts';
+import { importBatches, type ImportOptions, type Reject } from './import-batches.ts';
 import { type ImportColumn, type ImportRules, readHeader, readRow } from './import-row.ts';
 import { insertEach } from './insert-each.ts';
 import { fromNewLead, type StoredLead } from './lead.ts';
@@ -158,3 +158,9 @@ function createBatchStore(
     await insert(placed, reject);
   };
 }
+
+/** Returns the rejection of a line whose idempotency key was used with different content. */
+const keyReusedInLine = (line: number) => ({
+  line,
+  reason: 'The Idempotency-Key was already used with different content in this line',
+});

@@ -4,7 +4,7 @@ import type { CsvFault, CsvRecord } from '../csv/csv-reader.ts';
 import { type FieldError, LeadsError, StoreError } from '../errors.ts';
 import { changeEach, concurrentChange } from './change-each.ts';
 import { idempotentId } from './idempotency.ts';
-import { importBatches, type ImportOptions, keyReusedInLine, type Reject } from './import-batches.ts';
+import { importBatches, type ImportOptions, type Reject } from './import-batches.ts';
 import { describeFieldErrors, type ImportRejection, readCells } from './import-row.ts';
 import { foldName } from './lead-fields.ts';
 import { visibleTo } from './lead-scope.ts';
@@ -32,6 +32,8 @@ interface StatusImportOptions extends ImportOptions<StatusImportReport> {
   /** Returns the errors of a line, or an empty list for a valid {@link StatusImportLine}. */
   readonly validate: (line: unknown) => readonly FieldError[];
 }
+
+const keyReused = 'The Idempotency-Key was already used in this line for another lead or status';
 
 /** The number of concurrent searches for leads without an id. More would delay other requests. */
 const concurrentSearches = 4;
@@ -124,9 +126,10 @@ function readLine(
   const read = readCells(columns.length, entry);
   if (read === undefined || 'rejection' in read) return read;
   const fields = read.cells.flatMap((cell, at): [string, string][] => {
-    const text = fromCell(cell).trim();
+    const text = fromCell(cell);
+    const trimmed = text.trim();
     const name = columns[at];
-    return name === undefined || text === '' ? [] : [[name, text]];
+    return name === undefined || trimmed === '' ? [] : [[name, name === 's1' ? text : trimmed]];
   });
   const sent: unknown = Object.fromEntries(fields);
   const faults = validate(sent);
@@ -166,11 +169,15 @@ function createBatchChange(
   /** Returns the id of the lead of a line. A line without an id must match exactly one lead; otherwise returns the reason. */
   const findId = async ({ id, phone, s1, campaignCode }: StatusImportLine) => {
     if (id !== undefined) return { id };
-    const search = phone === undefined ? undefined : phoneSearch(phone);
-    if (phone !== undefined && search === undefined) return { reason: 'phone must contain a digit' };
-    const filter = { phone: search, s1, campaignCode };
-    const selection = { scope, filter, order: { by: 'createdAt', direction: 'descending' } as const };
-    const [first, second] = await leads.scan(selection, { limit: 2 });
+    const ofPhone = phone === undefined ? undefined : phoneSearch(phone);
+    if (phone !== undefined && ofPhone === undefined) return { reason: 'phone must contain a digit' };
+    const order = { by: 'createdAt', direction: 'descending' } as const;
+    const search = (ofS1: string | undefined) =>
+      leads.scan({ scope, filter: { phone: ofPhone, s1: ofS1, campaignCode }, order }, { limit: 2 });
+    let found = await search(s1);
+    // A sub-id is stored with its spaces, and a cell can have more of them.
+    if (found.length === 0 && s1 !== undefined && s1 !== s1.trim()) found = await search(s1.trim());
+    const [first, second] = found;
     if (first === undefined) return { reason: 'No lead has these values' };
     if (second !== undefined) {
       return { reason: 'Several leads have these values: add the id, or more of s1, phone and campaignCode' };
@@ -179,33 +186,36 @@ function createBatchChange(
     return { id: first[0] ?? '' };
   };
 
-  /** Finds the leads of lines, and rejects the lines without one. */
-  const toTargets = async (candidates: readonly Candidate[], reject: Reject) => {
-    const targets: Target[] = [];
+  /** Returns the leads of lines, or the reasons for the lines without one. */
+  const findIds = async (candidates: readonly Candidate[]) => {
+    const found: { readonly id?: string; readonly reason?: string }[] = [];
     for (let at = 0; at < candidates.length; at += concurrentSearches) {
       const some = candidates.slice(at, at + concurrentSearches);
-      const found = await Promise.all(some.map(({ sent }) => findId(sent)));
-      for (const [i, candidate] of some.entries()) {
-        const { line } = candidate;
-        const { id, reason = '' } = found[i] as { id?: string; reason?: string };
-        if (id === undefined) reject({ line, reason });
-        else targets.push({ ...candidate, leadId: id, requestId: requestIdOf(line) });
-      }
+      found.push(...(await Promise.all(some.map(({ sent }) => findId(sent)))));
     }
-    return targets;
+    return found;
   };
 
-  /** Counts or rejects the lines that an import under the same key has applied, and returns the others. */
-  const countRepeated = async (targets: readonly Target[], reject: Reject) => {
-    const ids = targets.flatMap(({ requestId }) => requestId ?? []);
-    if (ids.length === 0) return targets;
-    const applied = await leads.findStatusRequests(workspaceId, ids);
-    return targets.filter(({ line, leadId, status, requestId = '' }) => {
-      const earlier = applied.get(requestId);
-      if (earlier === undefined) return true;
-      if (earlier.leadId === leadId.toLowerCase() && earlier.status === status) report.repeated += 1;
-      else reject(keyReusedInLine(line));
-      return false;
+  /** Returns the lines to apply. Counts those that an import under the same key has applied, and rejects the others. */
+  const toTargets = async (candidates: readonly Candidate[], reject: Reject): Promise<readonly Target[]> => {
+    const found = await findIds(candidates);
+    const requestIds = candidates.flatMap(({ line }) => requestIdOf(line) ?? []);
+    const applied = await leads.findStatusRequests(workspaceId, requestIds);
+    return candidates.flatMap((candidate, at) => {
+      const { line, status } = candidate;
+      const { id, reason = '' } = found[at] ?? {};
+      const requestId = requestIdOf(line);
+      const earlier = applied.get(requestId ?? '');
+      if (earlier !== undefined) {
+        // The lead can have other values now, and other leads can have the same: then the line names no lead or several.
+        const isSame = earlier.status === status && (id ?? earlier.leadId).toLowerCase() === earlier.leadId;
+        if (isSame) report.repeated += 1;
+        else reject({ line, reason: keyReused });
+        return [];
+      }
+      if (id !== undefined) return { ...candidate, leadId: id, requestId };
+      reject({ line, reason });
+      return [];
     });
   };
 
@@ -237,7 +247,7 @@ function createBatchChange(
   };
 
   return async (candidates: readonly Candidate[], reject: Reject): Promise<void> => {
-    let waiting = await countRepeated(await toTargets(candidates, reject), reject);
+    let waiting = await toTargets(candidates, reject);
     // Lines of the same lead are applied one after the other.
     while (waiting.length > 0) {
       const turn = new Map<string, Target>();
