@@ -33,13 +33,17 @@ describe('spec 7: parseJsonBody', () => {
   });
 });
 
-test('parseJsonBody keeps the digits of an integer beyond 2^53, which has no JSON type', () => {
+test('parseJsonBody keeps the text of an integer beyond 2^53 and of an infinite or vanishing number, which has no JSON type', () => {
   const text =
     '{"a":12345678901234567890,"__proto__":[-9007199254740992, {"b":[[9007199254740993]]}],"c":9007199254740991,"d":1e21,"e":1234567890123456.5,"f":"\\":12345678901234567890,\\\\","g:[12345678901234567890":0}';
   const body = parseJsonBody(Buffer.from(text)) as Record<string, unknown>;
   expect(typeof body['a']).toBe('function');
   expect(JSON.stringify(body)).toBe(
     '{"a":"12345678901234567890","__proto__":["-9007199254740992",{"b":[["9007199254740993"]]}],"c":9007199254740991,"d":1e+21,"e":1234567890123456.5,"f":"\\":12345678901234567890,\\\\","g:[12345678901234567890":0}',
+  );
+  const extreme = '[1e400, -1E+999, 0.1e-400, 1.5e300, 0e-999, 0.0, -0e5, "1e400", 12e3]';
+  expect(JSON.stringify(parseJsonBody(Buffer.from(extreme)))).toBe(
+    '["1e400","-1E+999","0.1e-400",1.5e+300,0,0,0,"1e400",12000]',
   );
   const deep = `${'['.repeat(20_000)}12345678901234567890${']'.repeat(20_000)}`;
   let value = parseJsonBody(Buffer.from(deep));
