@@ -840,6 +840,23 @@ describe('a saved view', () => {
     expect(JSON.stringify(audited)).not.toContain('DEMO');
   });
 
+  test('of a user who lost the right to its filter can be renamed, and such a filter cannot be set', async () => {
+    const team = await fixture.createWorkspace();
+    const partner = await team.addMember('publisher');
+    const { id } = await save(partner, { name: 'Mine' });
+    // As of a manager who has become a publisher.
+    await fixture.sql(`UPDATE saved_view SET filters = '{"assignee":"none"}' WHERE id = $1`, [id]);
+    const renamed = await send(partner, 'PATCH', `/${id}`, { name: 'Ours' });
+    expect(renamed.json()).toMatchObject({ view: { name: 'Ours', filters: { assignee: 'none' } } });
+    const filters = { assignee: 'none' };
+    for (const refused of [
+      await send(partner, 'PATCH', `/${id}`, { filters }),
+      await send(partner, 'POST', '', { name: 'Other', filters }),
+    ]) {
+      expect([refused.status, refused.json()]).toMatchObject([403, { type: 'urn:leads:error:forbidden' }]);
+    }
+  });
+
   test('loses its order, columns and widths by null, so that its filters can be removed', async () => {
     const { owner: user } = await fixture.createWorkspace();
     const { id } = await save(user, {

@@ -78,13 +78,13 @@ export function selectLeads(principal: Viewer, query: LeadChoice): LeadSelection
 /**
  * Checks filters in the field `filters` of a body, and the sort order in its field `sort`.
  *
- * @throws LeadsError `invalid_input` for filters that the list rejects.
+ * @throws LeadsError `invalid_input` for filters that the list rejects; `forbidden` for those of internal fields.
  */
 export function checkFilters(principal: Viewer, filters: LeadFilterQuery): void {
   try {
     selectLeads(principal, filters);
   } catch (error) {
-    if (!(error instanceof LeadsError)) throw error;
+    if (!(error instanceof LeadsError && error.code === 'invalid_input')) throw error;
     // The list reports its query parameters. Here, they are fields of the body.
     throw new LeadsError('invalid_input', {
       fields: error.fields.map(({ path, reason }) => ({
