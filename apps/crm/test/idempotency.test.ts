@@ -31,7 +31,7 @@ const body = {
 const reused = {
   success: false,
   error: 'validation',
-  message: 'The Idempotency-Key was used for another lead',
+  message: 'The Idempotency-Key was used for another request',
 };
 
 const create = (key: string, sent: object = body, member: TestMember = owner) =>

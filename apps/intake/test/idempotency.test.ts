@@ -24,7 +24,7 @@ const person = { name: personalData.name, phone: personalData.phone };
 const reused = {
   success: false,
   error: 'validation',
-  message: 'The Idempotency-Key was used for another lead',
+  message: 'The Idempotency-Key was used for another request',
 };
 
 const send = (

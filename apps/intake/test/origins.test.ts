@@ -42,7 +42,13 @@ test('accepts a key that is bound to origins only from pages of these origins', 
   }
   const refused: [headers: Record<string, string>, body: object][] = [
     [{}, missingOrigin],
-    [{ Origin: 'null' }, missingOrigin],
+    [
+      { Origin: 'null' },
+      {
+        ...missingOrigin,
+        message: 'This API key is for web pages, and the request has the Origin null',
+      },
+    ],
     [{ Origin: '' }, otherOrigin],
     [{ Origin: 'https://evil.example' }, otherOrigin],
     [{ Origin: 'http://offer.example' }, otherOrigin],

@@ -49,7 +49,7 @@ export const errorTable = {
   idempotency_key_reused: {
     status: 422,
     kind: 'validation',
-    message: 'The Idempotency-Key was used for another lead',
+    message: 'The Idempotency-Key was used for another request',
   },
   too_many_requests: { status: 429, kind: 'error', message: 'Too many attempts: try again later' },
   headers_too_large: { status: 431, kind: 'validation', message: 'Request headers are too large' },

@@ -22,7 +22,10 @@ export type LeadEdited = Static<typeof LeadEdited>;
 export const StatusChangeAnswer = Type.Object(
   {
     success: Type.Literal(true),
-    changed: Type.Integer({ description: 'Number of leads that were changed.', examples: [1] }),
+    changed: Type.Integer({
+      description: 'Number of leads that were changed, or had the values already.',
+      examples: [1],
+    }),
     refused: Type.Integer({ description: 'Number of leads that were not changed.', examples: [0] }),
     results: Type.Array(
       Type.Object(
@@ -31,7 +34,7 @@ export const StatusChangeAnswer = Type.Object(
             description: 'Identifier of the lead.',
             examples: ['019c0a3e-5d2b-7c4e-9f10-2a6b8c0d1e2f'],
           }),
-          success: Type.Boolean({ description: 'Whether the lead was changed.' }),
+          success: Type.Boolean({ description: 'Whether the lead was changed, or had the values already.' }),
           status: Type.Optional(LeadStatus),
           version: Type.Optional(
             Type.Integer({ description: 'Version of the lead after this change.', examples: [2] }),

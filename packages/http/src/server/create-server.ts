@@ -24,6 +24,7 @@ import type { Tracing } from '../service/span.ts';
 import { logAbortedRequests } from './aborted-requests.ts';
 import { ClientErrorAnswers } from './client-errors.ts';
 import { createErrorHandler, errorResponses } from './errors.ts';
+import { codingError } from './content-coding.ts';
 import { isBodyOptional, parseJsonBody } from './json-body.ts';
 import { OpenConnections } from './open-connections.ts';
 import { buildSerializer } from './response-serializers.ts';
@@ -182,7 +183,8 @@ export function createServer(options: {
     try {
       done(null, parseJsonBody(body));
     } catch (error) {
-      done(error as LeadsError);
+      // Plain bodies are parsed whatever this header says, so that no lead is lost because of it.
+      done(codingError(request.headers) ?? (error as LeadsError));
     }
   });
   app.addHook('onRoute', (route) => {

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isBrowserKey } from '@leads/core/credential';
 import { LeadsError } from '@leads/core/errors';
+import { codingError } from './content-coding.ts';
 import type { Server } from './create-server.ts';
 import { invalidBody } from './json-body.ts';
 import { escapePointer } from './problem.ts';
@@ -20,7 +21,7 @@ export function acceptForms(scope: Server): void {
       if (!isBrowserKey(request.principal)) throw new LeadsError('unsupported_media_type');
       done(null, parseFormBody(body));
     } catch (error) {
-      done(error as Error);
+      done(codingError(request.headers) ?? (error as Error));
     }
   });
 }

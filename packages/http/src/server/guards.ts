@@ -109,7 +109,7 @@ function requireOrigin(request: FastifyRequest, reply: FastifyReply, allowed: re
   reply.header('vary', 'Origin');
   if (origin === undefined || origin === 'null') {
     throw new LeadsError('forbidden', {
-      message: 'This API key is for web pages, and the request has no Origin header',
+      message: `This API key is for web pages, and the request has ${origin === undefined ? 'no Origin header' : 'the Origin null'}`,
     });
   }
   if (!allowed.includes(origin)) {

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
@@ -254,6 +255,18 @@ export async function describeProblems({ service, fixture }: { service: RunningS
           expect(problem.title).toBe('Invalid input data');
           expect(problem.errors).toBeUndefined();
         }
+        const compressed = await expectProblem(
+          {
+            method,
+            path,
+            headers: { ...json, 'Content-Encoding': 'gzip' },
+            body: gzipSync(JSON.stringify(example)),
+          },
+          415,
+        );
+        expect(compressed.errors).toEqual([
+          { header: 'content-encoding', detail: 'must be absent: send the body uncompressed' },
+        ]);
       });
 
       test('rejects a body that is not an object with a pointer to the root', async () => {

@@ -1,6 +1,6 @@
 import { LeadsError } from '@leads/core/errors';
 import { type ImportRejection, maxListedRejections } from '@leads/core/lead';
-
+import { codingError } from '@leads/http/server/content-coding';
 import { readLongBody } from '@leads/http/server/long-body';
 import type { FastifyRequest } from 'fastify';
 import type { TransferLimits } from '../../../transfer-limits.ts';
@@ -8,14 +8,8 @@ import { verifyTransfer } from '../../../verify-again.ts';
 
 /** Rejects bodies that are compressed or declare a charset other than UTF-8. */
 export function rejectEncoded({ headers }: FastifyRequest): void {
-  const coding = headers['content-encoding'] ?? 'identity';
-  if (coding.trim().toLowerCase() !== 'identity') {
-    throw new LeadsError('unsupported_media_type', {
-      fields: [
-        { at: 'header', path: 'content-encoding', reason: 'must be absent: send the file uncompressed' },
-      ],
-    });
-  }
+  const fault = codingError(headers);
+  if (fault !== undefined) throw fault;
   const charset = /;\s*charset="?([^";\s]*)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
   if (!/^(?:utf-?8|us-ascii)$/i.test(charset)) {
     throw new LeadsError('unsupported_media_type', {
