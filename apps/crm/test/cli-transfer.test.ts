@@ -285,6 +285,7 @@ describe('leads export', () => {
         2,
         "option '--status <statuses>' must be one or more of OnHold",
       ],
+      [['export', '--workspace', slug, '--status', 'OnHold', '--status', 'Paid'], 2, 'It is given twice'],
       [['export', '--workspace', slug, '--created-to', 'soon'], 2, "'--created-to <time>'"],
       [['export', '--workspace', slug, '--phone', 'x'], 1, 'phone must contain a digit'],
       [['export', '--workspace', 'none'], 1, 'Workspace none does not exist'],

@@ -279,6 +279,7 @@ describe('credentials', () => {
     [{}, '#/name'],
     [{ name: 'x', allowedOrigins: ['https://a.example'] }, '#/allowedOrigins'],
     [{ name: 'x', scope: 'intake', allowedOrigins: ['https://a.example/path'] }, '#/allowedOrigins/0'],
+    [{ name: 'x', scope: 'intake', allowedOrigins: ['https://*.a.example'] }, '#/allowedOrigins/0'],
     [{ name: 'x', scope: 'intake', allowedOrigins: ['javascript:alert(1)'] }, '#/allowedOrigins/0'],
     [{ name: 'x', scope: 'intake', allowedOrigins: ['https://:0'] }, '#/allowedOrigins'],
     [{ name: 'x', scope: 'admin' }, '#/scope'],

@@ -39,8 +39,8 @@ export const NewApiKey = Type.Object(
       Type.Array(
         Type.String({
           maxLength: 255,
-          pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s@]+$',
-          'x-reason': 'must be an origin: a scheme and a host only',
+          pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s@*]+$',
+          'x-reason': 'must be an origin: a scheme and a host only, without wildcards',
           examples: ['https://offer.example.com'],
         }),
         {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ExportFormat, LeadFilterQuery } from '@leads/core/lead';
 import { optionalSortFields, sortFields } from '@leads/core/lead/sort-fields';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CliError, describeInvalidInput } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import {
@@ -76,7 +76,9 @@ export function addExportCommand(program: Command, io: CliIo): void {
         'csv (with an apostrophe before each formula-like value) or ndjson (default: by file extension, otherwise csv)',
       ).choices(['csv', 'ndjson']),
     );
-  for (const [flags, description] of Object.values(filterFlags)) command.option(flags, description);
+  for (const [flags, description] of Object.values(filterFlags)) {
+    command.addOption(new Option(flags, description).argParser(once));
+  }
   command
     .addOption(quietOption())
     .addOption(jsonOption())
@@ -89,6 +91,12 @@ export function addExportCommand(program: Command, io: CliIo): void {
       ),
     )
     .action((path, options) => runExport(io, path, options, command));
+}
+
+/** Rejects an option that is given twice. Otherwise the export would silently ignore the first value. */
+function once(value: string, previous: string | undefined): string {
+  if (previous === undefined) return value;
+  throw new InvalidArgumentError('It is given twice. Separate several statuses by commas.');
 }
 
 async function runExport(
