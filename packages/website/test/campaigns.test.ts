@@ -431,6 +431,36 @@ test('landing pages are mapped with the select and by drag and drop, and can be 
   await page.getByText('1 landing page without a campaign').waitFor();
 });
 
+test('a cleared number of days stays empty, is not submitted, and takes the next number that is typed', async () => {
+  const { page, workspace } = await website.openSignedIn({ role: 'manager' });
+  await page.goto(`/campaigns/${workspace.demoCampaignId}`);
+  const sent: (string | null)[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'PATCH') sent.push(request.postData());
+  });
+  const settings = page.getByRole('region', { name: 'Settings' });
+  for (const [select, option, label, setting] of [
+    ['Duplicate window', 'Another number of days...', 'Days', 'duplicateWindowSeconds'],
+    ['Hold time', 'Days', 'Hold time in days', 'approveAfterSeconds'],
+  ] as const) {
+    await settings.getByRole('combobox', { name: select, exact: true }).click();
+    await page.getByRole('option', { name: option, exact: true }).click();
+    const field = settings.getByRole('textbox', { name: label, exact: true });
+    await field.press('ControlOrMeta+A');
+    await field.press('Backspace');
+    expect(await field.inputValue()).toBe('');
+    await field.press('0');
+    await field.press('Enter');
+    expect(await field.evaluate((input: HTMLInputElement) => input.validity.valueMissing)).toBe(true);
+    await field.press('3');
+    expect(await field.inputValue()).toBe('3');
+    await field.press('Enter');
+    await expect.poll(() => sent).toEqual([JSON.stringify({ [setting]: 3 * 86_400 })]);
+    await settings.locator('button[aria-disabled="true"]', { hasText: 'Save' }).waitFor();
+    sent.length = 0;
+  }
+});
+
 test('no other landing page is changed while a change of one is stored, so that its state and its failure stay on screen', async () => {
   const { page, workspace } = await website.openSignedIn({ role: 'manager' });
   for (const name of ['quiz', 'spring-offer']) await workspace.mapLandingPage(name, null);

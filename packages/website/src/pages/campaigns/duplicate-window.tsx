@@ -1,6 +1,7 @@
-import { Group, NumberInput, Select } from '@mantine/core';
+import { Group, Select } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import * as texts from '../../texts/index.ts';
+import { CountInput } from './count-input.tsx';
 import { daySeconds } from './write-window.ts';
 
 const t = texts.campaigns;
@@ -38,14 +39,11 @@ export function DuplicateWindowInput({
         }}
       />
       {isCustom && (
-        <NumberInput
+        <CountInput
           label={t.windowDays}
-          required
-          min={1}
           max={longestDays}
-          allowDecimal={false}
           value={value / daySeconds}
-          onChange={(days) => onChange(Number(days) * daySeconds)}
+          onChange={(days) => onChange(days * daySeconds)}
         />
       )}
     </Group>

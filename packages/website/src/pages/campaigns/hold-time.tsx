@@ -1,6 +1,7 @@
-import { Group, NumberInput, Select } from '@mantine/core';
+import { Group, Select } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import * as texts from '../../texts/index.ts';
+import { CountInput } from './count-input.tsx';
 import { daySeconds, type DurationUnit, durationUnits, splitDuration } from './write-window.ts';
 
 const t = texts.campaigns;
@@ -45,14 +46,12 @@ export function HoldTimeInput({
         }}
       />
       {unit !== undefined && (
-        <NumberInput
+        <CountInput
+          key={unit}
           label={t.holdTimeIn(t.holdTimeUnits[unit].toLowerCase())}
-          required
-          min={1}
           max={longestSeconds / length}
-          allowDecimal={false}
           value={value / length}
-          onChange={(count) => onChange(Number(count) * length)}
+          onChange={(count) => onChange(count * length)}
         />
       )}
     </Group>
