@@ -719,6 +719,12 @@ describe('the work on a lead', () => {
       fields: { assigneeId: { from: leaver.userId } },
     });
     expect((await create()).assigneeId).toBe(manager.userId);
+    // The list with the leaver can still be changed.
+    const longer = [...assigneeIds, owner.userId];
+    expect((await change({ assigneeIds: longer })).json()).toMatchObject({
+      campaign: { assigneeIds: longer },
+    });
+    expect((await change({ assigneeIds: [...longer, publisher.userId] })).status).toBe(400);
     await change({ assigneeIds: [] });
     expect(await create()).not.toHaveProperty('assigneeId');
   });

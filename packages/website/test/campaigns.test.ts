@@ -376,6 +376,27 @@ test('new leads are assigned in turn to the members that a campaign names, until
   await expect.poll(async () => (await assignees()).map((each) => each.length)).toEqual([1, 1, 1, 1, 0]);
 });
 
+test('assignees who have become publishers are shown by name, and the other assignees can still be changed', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  const former = await workspace.addMember('publisher');
+  await website.fixture.sql(`UPDATE "user" SET name = 'Ada Publisher' WHERE id = $1`, [former.userId]);
+  await website.fixture.sql('UPDATE campaign SET assignee_ids = ARRAY[$2::uuid] WHERE id = $1', [
+    workspace.demoCampaignId,
+    former.userId,
+  ]);
+  await page.goto(`/campaigns/${workspace.demoCampaignId}`);
+  const settings = page.getByRole('region', { name: 'Settings' });
+  await settings.getByText('Ada Publisher', { exact: true }).waitFor();
+  await chooseByKeyboard(page, 'Assign new leads to', `Test Person (${member.email})`);
+  await page.keyboard.press('Escape');
+  await press(page, 'Save');
+  await page.getByText('The campaign was saved').waitFor();
+  const [stored] = await website.fixture.sql('SELECT assignee_ids FROM campaign WHERE id = $1', [
+    workspace.demoCampaignId,
+  ]);
+  expect(stored).toEqual({ assignee_ids: [former.userId, member.userId] });
+});
+
 test('landing pages are mapped with the select and by drag and drop, and can be registered', async () => {
   const { page, workspace, member } = await website.openSignedIn();
   for (const name of ['quiz', 'spring-offer']) await workspace.mapLandingPage(name, null);

@@ -87,7 +87,7 @@ export const CampaignChanges = Type.Object(
     ),
     assigneeIds: Type.Optional(
       assigneeIds(
-        `Identifiers of owners and managers to whom new leads are assigned in turn, at most ${maxAssignees}. With an empty list, new leads have no assignee.`,
+        `Identifiers of owners and managers to whom new leads are assigned in turn, at most ${maxAssignees}. Assignees that the campaign already has can stay in the list after they have left the workspace or have become publishers. They get no new leads. With an empty list, new leads have no assignee.`,
       ),
     ),
     payout: Type.Optional(

@@ -11,7 +11,7 @@ import { checkedPayout } from '../payout/payout.ts';
 /**
  * Changes a campaign of the principal's workspace. A new default replaces the previous default.
  *
- * @throws LeadsError `not_found`; `invalid_input` for an assignee without the role owner or manager and for an unknown
+ * @throws LeadsError `not_found`; `invalid_input` for a new assignee without the role owner or manager and for an unknown
  *   currency; `conflict` for a change that would leave the workspace without an active default.
  */
 export async function updateCampaign(
@@ -23,23 +23,29 @@ export async function updateCampaign(
   id: string,
   changes: CampaignChanges,
 ): Promise<CampaignView> {
-  if (changes.assigneeIds !== undefined && changes.assigneeIds.length > 0) {
-    const members = await workspaces.listMembers(workspaceId);
-    const assignable = new Set(
-      members.flatMap((member) => (may(member.role, 'beAssignee') ? member.user.id : [])),
-    );
-    if (!changes.assigneeIds.every((userId) => assignable.has(userId))) {
-      throw new LeadsError('invalid_input', {
-        fields: [{ at: 'body', path: '/assigneeIds', reason: 'must be owners or managers of the workspace' }],
-      });
-    }
-  }
+  const { assigneeIds = [] } = changes;
+  const members = assigneeIds.length > 0 ? await workspaces.listMembers(workspaceId) : [];
+  const assignable = members.flatMap((member) => (may(member.role, 'beAssignee') ? member.user.id : []));
   const payout = changes.payout ? checkedPayout(changes.payout, '/payout') : changes.payout;
   const updated = uuidPattern.test(id)
-    ? await campaigns.update(workspaceId, id, (campaign) => decideUpdate(campaign, { ...changes, payout }))
+    ? await campaigns.update(workspaceId, id, (campaign) => {
+        checkAssignees(assigneeIds, [...assignable, ...campaign.assigneeIds]);
+        return decideUpdate(campaign, { ...changes, payout });
+      })
     : undefined;
   if (updated === undefined) throw new LeadsError('not_found');
   return toCampaignView(updated, { role });
+}
+
+/**
+ * Validates the assignees. Those of the campaign stay valid, because otherwise the list could not be changed after one of
+ * them has left the workspace or has become a publisher. Such an assignee gets no leads.
+ */
+function checkAssignees(assigneeIds: readonly string[], valid: readonly string[]): void {
+  if (assigneeIds.every((userId) => valid.includes(userId))) return;
+  throw new LeadsError('invalid_input', {
+    fields: [{ at: 'body', path: '/assigneeIds', reason: 'must be owners or managers of the workspace' }],
+  });
 }
 
 /** Validates a change. The default campaign must stay active, because an inactive default would lose leads. */

@@ -26,6 +26,16 @@ export function memberOptions(members: readonly MemberView[], user: string | und
   return [...options, { value: user, label: common.formerMember(user) }];
 }
 
+/** Returns options of a select of members, and further ones for chosen users that are not among them. */
+export function withChosen(
+  options: readonly { readonly value: string; readonly label: string }[],
+  chosen: readonly string[],
+  members: readonly MemberView[],
+) {
+  const unlisted = chosen.filter((userId) => !options.some(({ value }) => value === userId));
+  return [...options, ...unlisted.map((userId) => ({ value: userId, label: memberName(members, userId) }))];
+}
+
 /** Returns the members who can be the assignee of a lead: owners and managers. */
 export const assignableMembers = (members: readonly MemberView[]) =>
   members.filter(({ role }) => may(role, 'beAssignee'));

@@ -2,7 +2,7 @@ import type { MemberView } from '@leads/core/workspace';
 import { Button, Group, Loader, NativeSelect, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { LeadVersion } from '../../api/leads.ts';
-import { assigneeOptions, memberName } from '../../shell/member-options.ts';
+import { assigneeOptions, withChosen } from '../../shell/member-options.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { toLocal } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
@@ -23,11 +23,7 @@ export function LeadWork({ found, members }: { found: LeadVersion; members: read
     // The user may have changed the time during the request.
     setDraft((now) => (now !== undefined && isoOf(now) === callbackAt ? undefined : now));
   });
-  const options = assigneeOptions(members);
   const { assigneeId = '' } = lead;
-  if (assigneeId !== '' && !options.some(({ value }) => value === assigneeId)) {
-    options.push({ value: assigneeId, label: memberName(members, assigneeId) });
-  }
   const isAssigning = save.isPending && save.variables.assigneeId !== undefined;
   const saveCallback = (value: string) => save.mutate({ callbackAt: isoOf(value) });
   return (
@@ -39,7 +35,11 @@ export function LeadWork({ found, members }: { found: LeadVersion; members: read
         // Not disabled, because that would remove the focus.
         aria-busy={isAssigning}
         {...(isAssigning && { rightSection: <Loader size={14} /> })}
-        data={[{ value: '', label: t.unassigned }, ...options]}
+        data={withChosen(
+          [{ value: '', label: t.unassigned }, ...assigneeOptions(members)],
+          [assigneeId],
+          members,
+        )}
         onChange={(event) => save.mutate({ assigneeId: event.currentTarget.value })}
       />
       <form
