@@ -25,6 +25,20 @@ async function viewsOf({ headers }: TestMember, method: 'GET' | 'POST', body?: o
   return answer.json();
 }
 
+/** Returns the texts of the cells of a card that overlap another cell or leave the card. Evaluated in the page. */
+function misplacedCells(card: Element): string[] {
+  const boxOf = (element: Element) => element.getBoundingClientRect();
+  const outer = boxOf(card);
+  const cells = [...card.querySelectorAll('[role="gridcell"]')];
+  // Boxes that touch each other can overlap by a fraction of a pixel.
+  const overlap = (a: DOMRect, b: DOMRect) =>
+    a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+  const isMisplaced = (cell: Element) =>
+    boxOf(cell).bottom > outer.bottom ||
+    cells.some((other) => other !== cell && overlap(boxOf(cell), boxOf(other)));
+  return cells.filter(isMisplaced).map((cell) => cell.textContent);
+}
+
 describe('the lead list', () => {
   test('has the columns, the order and the widths that a saved view keeps, also for another manager', async () => {
     const { page, workspace, member } = await website.openSignedIn({ width: 1440, height: 900 });
@@ -330,13 +344,20 @@ describe('the lead list', () => {
 
   test('fits on a phone', async () => {
     const { page, workspace, member } = await website.openSignedIn({ width: 390, height: 844 });
+    const campaignId = await workspace.addCampaign('HOME-INS-NORTH');
+    await website.fixture.sql(`UPDATE campaign SET name = 'Home insurance Northern Germany' WHERE id = $1`, [
+      campaignId,
+    ]);
     const ids = await addLeads(website, workspace, member, 60, (i) => ({
       status: statusOf(i),
       country: 'GB',
+      campaignId,
       ...(i === 2 && { name: 'A very long name with many words '.repeat(4), phone: '1'.repeat(200) }),
     }));
     await page.goto('/leads');
-    await rowOf(page, 'Person 0001').waitFor();
+    const card = rowOf(page, 'Person 0001');
+    await card.getByText('HOME-INS-NORTH').waitFor();
+    expect(await card.evaluate(misplacedCells)).toEqual([]);
     expect(await overflowOf(page)).toBe(0);
     expect(await findViolations(page)).toEqual([]);
     await screenshot(page, 'leads-390');

@@ -91,7 +91,7 @@ export function LeadList({
   const nowMs = useNow();
   const { campaignNames, userNames, viewerNames } = useListedNames(columns);
   const frame = useRef<HTMLDivElement>(null);
-  const { hasCards, height, headHeight } = useRowHeights(frame, columns);
+  const { hasCards, furtherLines, height, headHeight } = useRowHeights(frame, columns);
   const layout = useMemo(() => layoutOf(columns), [columns]);
 
   const places = useMemo(() => new Map(leads.map(({ id }, i) => [id, i])), [leads]);
@@ -211,7 +211,13 @@ export function LeadList({
       className={classes['frame']}
       data-cards={hasCards || undefined}
       aria-busy={list.isPlaceholderData}
-      style={{ '--row-columns': layout.template, '--row-width': `${layout.minWidth}px` } as CSSProperties}
+      style={
+        {
+          '--row-columns': layout.template,
+          '--row-width': `${layout.minWidth}px`,
+          '--further-lines': furtherLines,
+        } as CSSProperties
+      }
     >
       <SelectionActions
         selection={selection}

@@ -175,7 +175,7 @@ function Cell({ column, ...props }: LeadRowProps & { readonly column: LeadColumn
   );
 }
 
-/** The further columns of a card, in at most two lines. */
+/** The further columns of a card, in the lines that the height of a card has for them. */
 function FurtherCell(props: LeadRowProps) {
   const further = props.columns.filter(isFurther).flatMap((column) => {
     const text = textOf(column, props);

@@ -13,13 +13,16 @@ const rowHeights: Readonly<Record<Density, { readonly row: number; readonly card
 /** The height of a line with further columns of a card, in pixels. */
 const furtherHeight = 18;
 
-/** Returns whether each lead is a card, and the heights of a lead and of the column heads, in pixels. */
+/**
+ * Returns whether each lead is a card, and the number of lines for the further columns of a card. The heights are those of
+ * a lead and of the column heads, in pixels.
+ */
 export function useRowHeights(frame: RefObject<HTMLElement | null>, columns: Columns) {
   const hasCards = useIsNarrower(frame, cardWidth);
   const [density] = useDensity();
   const furtherLines = Math.min(2, Math.ceil(columns.names.filter(isFurther).length / 3));
   const { row, card } = rowHeights[density];
   return hasCards
-    ? { hasCards, height: card + furtherLines * furtherHeight, headHeight: 36 }
-    : { hasCards, height: row, headHeight: 40 };
+    ? { hasCards, furtherLines, height: card + furtherLines * furtherHeight, headHeight: 36 }
+    : { hasCards, furtherLines, height: row, headHeight: 40 };
 }
