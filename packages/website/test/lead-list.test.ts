@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
 import { expectFocusOn, press as pressOn } from './by-keyboard.ts';
 import { addLeads, changeAs, grid, notice, rowOf, statusOf } from './leads-page.ts';
+import { overflowOf } from './page-checks.ts';
 import { type Website, hold, screenshot, openWebsite, waitForFrames } from './website.ts';
 
 let website: Website;
@@ -413,8 +414,9 @@ describe('the lead list', () => {
     const address = page.url();
     await page.goto(`${address}&q=${'o'.repeat(80)}&lpName=spring&country=NL&source=crm&s1=click-7`);
     await expect.poll(() => chips.getByRole('button').count()).toBe(8);
-    for (const width of [390, 768]) {
+    for (const width of [320, 390, 768]) {
       await page.setViewportSize({ width, height: 844 });
+      expect(await overflowOf(page)).toBe(0);
       // Every chip is visible with its whole cross.
       expect(await chips.evaluate((list) => list.scrollHeight - list.clientHeight)).toBe(0);
       const widths = chips
