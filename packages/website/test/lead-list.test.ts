@@ -138,8 +138,16 @@ describe('the lead list', () => {
     await page.getByText('10 leads').waitFor();
 
     await page.getByRole('button', { name: 'Filters' }).click();
-    await page.getByLabel('Sub-id (s1)').fill('click-4');
+    const subId = page.getByRole('textbox', { name: 'Sub-id (s1)' });
+    await subId.fill('click-4');
+    // The text is applied although the popover closes at once.
+    await page.keyboard.press('Escape');
     await page.waitForURL('**s1=click-4*');
+    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.goBack();
+    await expect.poll(() => subId.inputValue()).toBe('');
+    await page.goForward();
+    await expect.poll(() => subId.inputValue()).toBe('click-4');
     // The browser reports a day of the year 2, 20 and 202 before that of the year 2020.
     const createdFrom = page.getByLabel('Created from', { exact: true });
     await createdFrom.pressSequentially('01312020');

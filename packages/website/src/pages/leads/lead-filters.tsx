@@ -1,5 +1,5 @@
 import { Button, Group, Indicator, Popover, Select, Stack } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
+import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import type { RefObject } from 'react';
 import { campaignsQuery } from '../../api/campaigns.ts';
@@ -9,9 +9,10 @@ import { campaignOption } from '../../shell/campaign-option.ts';
 import { IconFilter } from '../../shell/icons.tsx';
 import * as texts from '../../texts/index.ts';
 import classes from './leads.module.css';
-import { type FiltersProps, MoreFilters } from './more-filters.tsx';
+import { type ApplyText, type FiltersProps, MoreFilters } from './more-filters.tsx';
 import { SearchBox } from './search-box.tsx';
 import { StatusIcon } from './status-icon.tsx';
+import { debounceMs } from './use-typed.ts';
 
 const t = texts.leads;
 
@@ -29,6 +30,11 @@ export function LeadFilterBar({
   const { filters, onChange } = props;
   const { data: campaigns } = useQuery(campaignsQuery);
   const isNarrow = useMediaQuery('(max-width: 62em)', undefined, { getInitialValueInEffect: false });
+  // Here, because the popover can close within the delay, and its content then ends.
+  const applyText: ApplyText = useDebouncedCallback((name, text, setSent) => {
+    setSent(text);
+    onChange({ [name]: text || undefined });
+  }, debounceMs);
   const count = countFilters(filters);
   // On a wide screen, status and campaign are beside the button.
   const { status: _status, campaignCode: _campaignCode, ...hidden } = filters;
@@ -78,7 +84,7 @@ export function LeadFilterBar({
           <Stack gap="xs">
             {isNarrow && status}
             {isNarrow && campaign}
-            <MoreFilters {...props} />
+            <MoreFilters {...props} applyText={applyText} />
           </Stack>
         </Popover.Dropdown>
       </Popover>

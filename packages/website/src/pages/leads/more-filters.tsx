@@ -1,8 +1,6 @@
 import { fieldOf, isInternal } from '@leads/core/lead/sort-fields';
 import { Group, Select, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { membersQuery } from '../../api/members.ts';
 import {
   type FilterChanges,
@@ -17,7 +15,7 @@ import { exactTime } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
 import { isStartOfDay, startOf, toDay } from './days.ts';
 import classes from './leads.module.css';
-import { debounceMs, useTyped } from './use-typed.ts';
+import { useTyped } from './use-typed.ts';
 import { useMay } from '../../shell/use-may.ts';
 
 const t = texts.leads;
@@ -27,8 +25,15 @@ export interface FiltersProps {
   readonly onChange: (changes: FilterChanges) => void;
 }
 
+/** Applies the text of a field after a delay; `flush` applies it at once. */
+export interface ApplyText {
+  (name: TextFilterName, text: string, setSent: (text: string) => void): void;
+  readonly flush: () => void;
+}
+type TextFilterName = 'phone' | 's1' | 'lpName' | 'country';
+
 /** The filters behind the button. */
-export function MoreFilters({ filters, onChange }: FiltersProps) {
+export function MoreFilters({ filters, onChange, applyText }: FiltersProps & { applyText: ApplyText }) {
   const seesAllLeads = useMay('readAllLeads');
   const seesInternals = useMay('readInternals');
   const { data: members = [] } = useQuery({ ...membersQuery, enabled: useMay('readMembers') });
@@ -82,10 +87,10 @@ export function MoreFilters({ filters, onChange }: FiltersProps) {
           onChange={(day) => onChange({ createdTo: startOf(day, 1) })}
         />
       </Group>
-      <TextFilter name="phone" label={t.phoneFilter} hint={t.phoneFilterHint} {...{ filters, onChange }} />
-      <TextFilter name="s1" label={t.s1} {...{ filters, onChange }} />
-      <TextFilter name="lpName" label={t.lpName} {...{ filters, onChange }} />
-      <TextFilter name="country" label={t.fields.country} {...{ filters, onChange }} />
+      <TextFilter name="phone" label={t.phoneFilter} hint={t.phoneFilterHint} {...{ filters, applyText }} />
+      <TextFilter name="s1" label={t.s1} {...{ filters, applyText }} />
+      <TextFilter name="lpName" label={t.lpName} {...{ filters, applyText }} />
+      <TextFilter name="country" label={t.fields.country} {...{ filters, applyText }} />
       <ChoiceFilter
         name="source"
         label={t.source}
@@ -176,25 +181,21 @@ function DayFilter({
   );
 }
 
-/** The filter of a text. It applies the text after a delay. */
+/** The filter of a text. It applies the text after a delay, or when the user leaves the field. */
 function TextFilter({
   name,
   label,
   hint,
   filters,
-  onChange,
+  applyText,
 }: {
-  name: 'phone' | 's1' | 'lpName' | 'country';
+  name: TextFilterName;
   label: string;
   hint?: string;
   filters: LeadFilters;
-  onChange: (changes: FilterChanges) => void;
+  applyText: ApplyText;
 }) {
-  const [typed, setTyped] = useState(filters[name] ?? '');
-  const apply = useDebouncedCallback(
-    (value: string) => onChange({ [name]: value.trim() || undefined }),
-    debounceMs,
-  );
+  const { typed, setTyped, setSent } = useTyped(filters[name] ?? '');
   return (
     <TextInput
       size="xs"
@@ -204,8 +205,9 @@ function TextFilter({
       value={typed}
       onChange={(event) => {
         setTyped(event.currentTarget.value);
-        apply(event.currentTarget.value);
+        applyText(name, event.currentTarget.value.trim(), setSent);
       }}
+      onBlur={() => applyText.flush()}
     />
   );
 }
