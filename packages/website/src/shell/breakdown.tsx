@@ -36,7 +36,8 @@ interface BreakdownProps {
   readonly title: string;
   /** The name of the rows' dimension. */
   readonly column: string;
-  readonly rows: readonly BreakdownRow[];
+  /** Absent while they are unknown. */
+  readonly rows: readonly BreakdownRow[] | undefined;
   /** The total that the shares refer to. */
   readonly of: number;
   readonly note?: string | undefined;
@@ -67,7 +68,7 @@ export function Breakdown({
     return row.payouts && Number(amountOf(row.payouts, amount));
   };
   const { sorted, sort, sortBy } = useSortedRows<BreakdownRow, Column>(
-    rows,
+    rows ?? [],
     valueOf,
     isByLabel ? { by: 'label', isDescending: false } : { by: 'total', isDescending: true },
   );
@@ -107,11 +108,12 @@ export function Breakdown({
           {note}
         </Text>
       )}
-      {rows.length === 0 ? (
+      {rows?.length === 0 && (
         <Text size="sm" c="dimmed" mt="xs">
           {t.none}
         </Text>
-      ) : (
+      )}
+      {sorted.length > 0 && (
         <Table.ScrollContainer
           minWidth={560 + amounts.length * 110}
           mah={460}

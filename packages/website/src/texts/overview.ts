@@ -85,6 +85,7 @@ export const overview = {
   hour: 'Hour',
   share: 'Share',
   downloadCsv: 'Download as CSV',
+  csvPartial: 'The CSV file is incomplete, because some figures could not be loaded.',
   csvTable: 'Table',
   csvRow: 'Row',
   none: 'None in this range',

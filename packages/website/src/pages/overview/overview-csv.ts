@@ -13,7 +13,8 @@ type CsvRow = Pick<BreakdownRow, 'label' | 'payouts' | (typeof statuses)[number]
 /** A table of the overview: its title and rows. */
 interface CsvTable {
   readonly title: string;
-  readonly rows: readonly CsvRow[];
+  /** Absent if their request failed. */
+  readonly rows: readonly CsvRow[] | undefined;
 }
 
 /** Returns the shown counts and payouts as CSV: one record for each row of each table. Amounts are decimal text. */
@@ -36,7 +37,7 @@ export function toCsv(
       ...statuses.map((name) => t.statuses[name]),
       ...amounts.map(({ label }) => label),
     ]),
-    ...[{ title: t.totals, rows: ranges }, ...tables].flatMap(({ title, rows }) =>
+    ...[{ title: t.totals, rows: ranges }, ...tables].flatMap(({ title, rows = [] }) =>
       rows.map((row) => {
         const counts = statuses.map((name) => row[name]);
         const sum = counts.reduce((all, each) => all + each, 0);

@@ -104,7 +104,7 @@ const lengthOf = ({ from, to }: { from: string; to: string }) =>
 
 /** What the tables show beside the overview. */
 interface BreakdownData {
-  readonly countries: { readonly rows: Countries; readonly note: string | undefined };
+  readonly countries: { readonly rows: Countries | undefined; readonly note: string | undefined };
   /** The currencies of the range. */
   readonly currencies: readonly string[];
   readonly payouts: Readonly<
@@ -175,7 +175,7 @@ function breakdownsOf(
     {
       title: t.countries,
       column: t.country,
-      rows: rowsOf(countries.rows, 'country'),
+      rows: countries.rows && rowsOf(countries.rows, 'country'),
       note: countries.note,
     },
     {
@@ -243,7 +243,7 @@ function Figures({ overview, days, isCurrent }: FiguresProps) {
     ...subIdPayoutsQuery(days),
     enabled: hasPayouts && overview.s1.length > 0,
   });
-  const parts = [
+  const sums = [
     <Totals key="totals" overview={overview} />,
     payouts === undefined ? (
       <Text key="payouts" size="sm" role="alert">
@@ -257,7 +257,7 @@ function Figures({ overview, days, isCurrent }: FiguresProps) {
     <Text key="comparison" size="sm" c="dimmed">
       {describeComparison(overview, days)}
     </Text>,
-    ...(isPayoutsFirst ? parts.toReversed() : parts),
+    ...(isPayoutsFirst ? sums.toReversed() : sums),
   ];
   if (total.total === 0) {
     return (
@@ -280,7 +280,7 @@ function Figures({ overview, days, isCurrent }: FiguresProps) {
   const noteOf = (query: { isLoading: boolean; error: Error | null }, failed: (reason: string) => string) =>
     query.isLoading ? texts.common.loading : query.error === null ? undefined : failed(query.error.message);
   const breakdowns = breakdownsOf(overview, {
-    countries: { rows: countries.data ?? [], note: noteOf(countries, t.countriesFailed) },
+    countries: { rows: countries.data, note: noteOf(countries, t.countriesFailed) },
     currencies,
     payouts: {
       campaigns: { rows: payouts?.campaigns },
@@ -288,6 +288,10 @@ function Figures({ overview, days, isCurrent }: FiguresProps) {
       s1: { rows: ofSubIds.data, note: noteOf(ofSubIds, t.payoutsFailed) },
     },
   });
+  const parts = [countries, ofPublishers, ofSubIds];
+  const isCsvReady = isCurrent && !parts.some(({ isLoading }) => isLoading);
+  const isCsvPartial =
+    payouts === undefined || parts.some(({ data, error }) => data === undefined && error !== null);
   const names = stepNames(overview, days.zone);
   const steps = overview.steps.map((step, index) =>
     Object.assign({ label: names[index] ?? '', payouts: payouts?.steps?.[index] }, step),
@@ -311,12 +315,17 @@ function Figures({ overview, days, isCurrent }: FiguresProps) {
     <Stack>
       {totals}
       <Group justify="flex-end">
+        {isCsvReady && isCsvPartial && (
+          <Text size="sm" c="dimmed">
+            {t.csvPartial}
+          </Text>
+        )}
         <Button
           variant="default"
           size="xs"
           leftSection={<IconDownload size={16} aria-hidden />}
-          {...inert(!isCurrent)}
-          onClick={() => isCurrent && downloadCsv()}
+          {...inert(!isCsvReady)}
+          onClick={() => isCsvReady && downloadCsv()}
         >
           {t.downloadCsv}
         </Button>

@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { hold, openWebsite, type Website } from './website.ts';
+
+/* What pages show while their data is unknown. They must not say that there is none. */
+
+let website: Website;
+beforeAll(async () => {
+  website = await openWebsite();
+});
+afterEach(() => website.closePages());
+afterAll(() => website?.[Symbol.asyncDispose]());
+
+test('the overview says that no country has leads only when the countries are known, and its CSV file waits for them', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  await website.fixture.leads.insert([
+    workspace.lead(member, { createdAt: new Date('2026-03-10T09:00:00Z'), country: 'GB' }),
+  ]);
+  const countries = await hold(page, /\/overview\/countries/);
+  await page.goto('/overview?from=2026-03-10&to=2026-03-10&zone=UTC');
+  const table = page.getByRole('region', { name: 'By country' });
+  const csv = page.getByRole('button', { name: 'Download as CSV' });
+  await table.getByText('Loading').waitFor();
+  expect(await table.getByText('None in this range').count()).toBe(0);
+  expect(await csv.getAttribute('aria-disabled')).toBe('true');
+  countries.release();
+  await table.getByRole('cell').first().waitFor();
+  expect(await csv.getAttribute('aria-disabled')).toBe('false');
+
+  await page.route(/\/overview\/countries/, (route) => route.fulfill({ status: 500 }));
+  await page.reload();
+  await table.getByText('The leads could not be counted by country').waitFor();
+  expect(await table.getByText('None in this range').count()).toBe(0);
+  await page.getByText('The CSV file is incomplete').waitFor();
+  const [download] = await Promise.all([page.waitForEvent('download'), csv.click()]);
+  expect(await readFile(await download.path(), 'utf8')).not.toContain('By country');
+});
