@@ -35,3 +35,12 @@ test('the overview says that no country has leads only when the countries are kn
   const [download] = await Promise.all([page.waitForEvent('download'), csv.click()]);
   expect(await readFile(await download.path(), 'utf8')).not.toContain('By country');
 });
+
+test('the campaigns have no landing page only when the landing pages are known', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  await workspace.mapLandingPage('quiz', workspace.demoCampaignId);
+  await page.route(/\/landing-pages\?.*mapped=true/, (route) => route.fulfill({ status: 403 }));
+  await page.goto('/campaigns');
+  const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'DEMO' }) });
+  await expect.poll(() => row.getByRole('cell').allInnerTexts()).toContain('See the list');
+});

@@ -98,7 +98,7 @@ export function CampaignsPage() {
               showsArchived={showsArchived}
               onShowArchived={toggle}
               landingPages={pages}
-              isComplete={!mapped.hasNextPage}
+              isComplete={mapped.data !== undefined && !mapped.hasNextPage}
               isManaging={isManaging}
               onDropPage={(id, { code }) => changePage({ id, campaignCode: code })}
             />

@@ -197,7 +197,7 @@ function pagesOf({ campaign, landingPages, isComplete, isManaging }: CampaignPro
   const names = own?.slice(0, named).map((page) => page.name) ?? [];
   const rest = (campaign.landingPages ?? own?.length ?? 0) - names.length;
   if (names.length > 0) return [names.join(', '), rest > 0 ? t.more(rest) : ''].join(' ').trim();
-  if (!isComplete) return t.notLoaded;
+  if (!isComplete && campaign.landingPages !== 0) return t.notLoaded;
   return isManaging ? t.none : t.noOwnPages;
 }
 
