@@ -309,6 +309,26 @@ test('the table of campaigns shows figures and warnings, sorts and searches, and
   await stranger.page.getByRole('heading', { name: 'This campaign does not exist' }).waitFor();
 });
 
+test('a search says that an archived campaign matches, and that no campaign of the chosen publisher matches', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  await archivedCampaign(workspace);
+  await website.fixture.leads.insert([workspace.lead(member)]);
+  await page.goto('/campaigns');
+  const search = page.getByRole('searchbox', { name: 'Search by name or code' });
+  await search.fill('old');
+  await page.getByText('1 archived campaign matches.').waitFor();
+  await page.getByRole('button', { name: 'Show archived (1)' }).click();
+  await campaign(page, 'OLD').waitFor();
+
+  await page.goto(`/campaigns?user=${member.userId}`);
+  await campaign(page, 'DEMO').waitFor();
+  await search.fill('old');
+  await page.getByText('No campaign with leads of this publisher has this name or code.').waitFor();
+  await page.getByRole('button', { name: 'Clear the search' }).click();
+  await campaign(page, 'DEMO').waitFor();
+  expect(await campaign(page, 'OLD').count()).toBe(0);
+});
+
 test('new leads are assigned in turn to the members that a campaign names, until it names none', async () => {
   const { page, workspace, member } = await website.openSignedIn();
   await website.fixture.sql(`UPDATE "user" SET name = 'Grace Hopper' WHERE id = $1`, [

@@ -49,8 +49,10 @@ export const campaigns = {
   landingPagesOf: 'Landing pages',
   search: 'Search by name or code',
   noneFound: 'No campaign has this name or code.',
+  noneFoundOfPublisher: 'No campaign with leads of this publisher has this name or code.',
+  foundArchived: (count: number) =>
+    count === 1 ? '1 archived campaign matches.' : `${count} archived campaigns match.`,
   clearSearch: 'Clear the search',
-  allArchived: 'All campaigns are archived.',
   state: 'State',
   lastWeek: 'Last 7 days',
   approveRate: 'Approve rate',

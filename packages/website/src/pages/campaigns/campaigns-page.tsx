@@ -159,11 +159,10 @@ function Campaigns({
   const ofUser = useQuery({ ...campaignFiguresOfQuery(user ?? ''), enabled: user !== undefined });
   const searched = search.trim().toLowerCase();
   const listed = user === undefined ? campaigns : (ofUser.data ?? []).filter(({ total }) => total > 0);
-  const shown = listed.filter(
-    ({ status, name, code }) =>
-      (showsArchived || status !== 'archived') &&
-      [name, code].some((text) => text.toLowerCase().includes(searched)),
+  const found = listed.filter(({ name, code }) =>
+    [name, code].some((text) => text.toLowerCase().includes(searched)),
   );
+  const shown = found.filter(({ status }) => showsArchived || status !== 'archived');
   return (
     <>
       {hasFilters && (
@@ -198,7 +197,13 @@ function Campaigns({
         <QueryState query={ofUser} />
       ) : shown.length > 0 ? (
         <CampaignsTable campaigns={shown} {...props} />
-      ) : user !== undefined ? (
+      ) : found.length > 0 ? (
+        <EmptyState text={t.foundArchived(found.length)}>
+          <Button variant="default" onClick={onShowArchived}>
+            {t.showArchived(archived)}
+          </Button>
+        </EmptyState>
+      ) : listed.length === 0 ? (
         <EmptyState text={t.noneOfPublisher}>
           <Button
             variant="default"
@@ -210,14 +215,8 @@ function Campaigns({
             {t.clearFilters}
           </Button>
         </EmptyState>
-      ) : searched === '' ? (
-        <EmptyState text={t.allArchived}>
-          <Button variant="default" onClick={onShowArchived}>
-            {t.showArchived(archived)}
-          </Button>
-        </EmptyState>
       ) : (
-        <EmptyState text={t.noneFound}>
+        <EmptyState text={user === undefined ? t.noneFound : t.noneFoundOfPublisher}>
           <Button variant="default" onClick={() => setSearch('')}>
             {t.clearSearch}
           </Button>
