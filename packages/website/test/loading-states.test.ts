@@ -44,3 +44,16 @@ test('the campaigns have no landing page only when the landing pages are known',
   const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'DEMO' }) });
   await expect.poll(() => row.getByRole('cell').allInnerTexts()).toContain('See the list');
 });
+
+test.each(['/statements', '/payments', '/campaigns'])(
+  'the select of publishers of %s shows that one is chosen before the members are loaded',
+  async (path) => {
+    const { page, member } = await website.openSignedIn();
+    const members = await hold(page, /\/console\/members/);
+    await page.goto(`${path}?user=${member.userId}`);
+    const select = page.getByRole('combobox', { name: 'Publisher' });
+    await expect.poll(() => select.inputValue()).toBe(`…${member.userId.slice(-8)}`);
+    members.release();
+    await expect.poll(() => select.inputValue()).toBe(`Test Person (${member.email})`);
+  },
+);

@@ -1,6 +1,7 @@
 import { may } from '@leads/core/credential/roles';
 import type { MemberView } from '@leads/core/workspace';
 import { common } from '../texts/index.ts';
+import { withChosen } from './with-chosen.ts';
 
 /** Returns the option of a select that has the user id of a member as its value. */
 export const memberOption = ({ userId, name, email }: MemberView) => ({
@@ -18,13 +19,9 @@ export function memberName(members: readonly MemberView[], userId: string): stri
   return areLoaded(members) ? common.formerMember(userId) : common.shortId(userId);
 }
 
-/** Returns the options of a select of members, also for a chosen user that has left the workspace. */
-export function memberOptions(members: readonly MemberView[], user: string | undefined) {
-  const options = members.map(memberOption);
-  if (user === undefined || !areLoaded(members) || members.some(({ userId }) => userId === user))
-    return options;
-  return [...options, { value: user, label: common.formerMember(user) }];
-}
+/** Returns the options of a select of members, also for a chosen user that is not loaded or has left the workspace. */
+export const memberOptions = (members: readonly MemberView[], user: string | undefined) =>
+  withChosen(members.map(memberOption), user, (id) => memberName(members, id));
 
 /** Returns options of a select of members, and further ones for chosen users that are not among them. */
 export function withChosen(
