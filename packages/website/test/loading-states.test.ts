@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import type { TestWorkspace } from '@leads/test-kit/fixture';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { hold, openWebsite, type Website } from './website.ts';
 
@@ -57,3 +59,51 @@ test.each(['/statements', '/payments', '/campaigns'])(
     await expect.poll(() => select.inputValue()).toBe(`Test Person (${member.email})`);
   },
 );
+
+test('the filters of the leads show that a campaign, a user and an assignee are chosen before these are loaded', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  const publisher = await workspace.addMember('publisher');
+  const [campaigns, members] = [
+    await hold(page, /\/console\/campaigns$/),
+    await hold(page, /\/console\/members/),
+  ];
+  await page.goto(`/leads?campaignCode=DEMO&user=${member.userId}&assignee=${publisher.userId}`);
+  const valueOf = (name: string) => page.getByRole('combobox', { name, exact: true }).inputValue();
+  await expect.poll(() => valueOf('Campaign')).toBe('DEMO');
+  const chips = page.getByRole('list', { name: 'Applied filters' }).getByRole('listitem');
+  const shortId = (id: string) => `…${id.slice(-8)}`;
+  const [user, assignee] = [shortId(member.userId), shortId(publisher.userId)];
+  await expect
+    .poll(() => chips.allInnerTexts())
+    .toEqual(['Campaign: DEMO', `Publisher: ${user}`, `Assignee: ${assignee}`]);
+  await page.getByRole('button', { name: 'Filters', exact: true }).click();
+  await expect.poll(() => valueOf('Publisher')).toBe(user);
+  expect(await valueOf('Assignee')).toBe(assignee);
+
+  campaigns.release();
+  members.release();
+  await expect.poll(() => valueOf('Publisher')).toBe(`Test Person (${member.email})`);
+  // A publisher cannot be an assignee, so the list of assignees does not have it.
+  expect(await valueOf('Assignee')).not.toBe('');
+});
+
+/** Adds a postback for the leads of the campaign DEMO. Returns the path of its page. */
+async function addPostback(workspace: TestWorkspace): Promise<string> {
+  const id = randomUUID();
+  await website.fixture.sql(
+    `INSERT INTO delivery_endpoint (id, workspace_id, kind, method, url, event_types, statuses, campaign_ids)
+     VALUES ($1, $2, 'postback', 'GET', 'https://tracker.example.com/?click={s1}', '{lead.created}', '{Approved}', ARRAY[$3::uuid])`,
+    [id, workspace.id, workspace.demoCampaignId],
+  );
+  return `/postbacks/${id}`;
+}
+
+test('the dialog of a postback shows its campaign before the campaigns are loaded', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  const campaigns = await hold(page, /\/console\/campaigns$/);
+  await page.goto(await addPostback(workspace));
+  await page.getByRole('button', { name: 'Edit' }).click();
+  const select = page.getByRole('dialog').getByRole('combobox', { name: 'Only leads of this campaign' });
+  await expect.poll(() => select.inputValue()).toBe('DEMO');
+  campaigns.release();
+});

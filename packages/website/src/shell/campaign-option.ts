@@ -1,3 +1,5 @@
+import { withChosen } from './with-chosen.ts';
+
 interface NamedCampaign {
   readonly code: string;
   readonly name: string;
@@ -11,6 +13,10 @@ export const campaignOption = (campaign: NamedCampaign) => ({
   value: campaign.code,
   label: campaignLabel(campaign),
 });
+
+/** Returns the options of a select of campaigns, also for a chosen code that is not loaded or does not exist. */
+export const campaignOptions = (campaigns: readonly NamedCampaign[], code: string | undefined) =>
+  withChosen(campaigns.map(campaignOption), code, (missing) => missing);
 
 /** Returns the options of the campaigns that landing pages can be mapped to. */
 export const landingPageCampaigns = (campaigns: readonly (NamedCampaign & { readonly status: string })[]) =>

@@ -17,7 +17,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { createPostback, endpointsKey, presetsQuery, updateEndpoint } from '../../api/endpoints.ts';
-import { campaignOption } from '../../shell/campaign-option.ts';
+import { campaignOptions } from '../../shell/campaign-option.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { useMay } from '../../shell/use-may.ts';
@@ -219,7 +219,7 @@ export function PostbackDialog({ postback, onClose }: { postback?: PostbackView;
             label={t.campaign}
             description={t.campaignHint}
             placeholder={t.every}
-            data={campaigns.map(campaignOption)}
+            data={campaignOptions(campaigns, form.values.campaignCode || undefined)}
             clearable
             searchable
             {...form.getInputProps('campaignCode')}

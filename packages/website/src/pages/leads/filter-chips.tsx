@@ -7,6 +7,7 @@ import { type FilterChanges, type LeadFilters, statusesOf } from '../../leads/le
 import { campaignOption } from '../../shell/campaign-option.ts';
 import { focusPage } from '../../shell/focus-page.ts';
 import { IconX } from '../../shell/icons.tsx';
+import { memberName } from '../../shell/member-options.ts';
 import { exactTime, formatDay } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
 import { isStartOfDay, toDay } from './days.ts';
@@ -23,7 +24,7 @@ export function FilterChips({
   onChange: (changes: FilterChanges) => void;
 }) {
   const { data: campaigns } = useQuery(campaignsQuery);
-  const { data: members } = useQuery({
+  const { data: members = [] } = useQuery({
     ...membersQuery,
     enabled: filters.user !== undefined || filters.assignee !== undefined,
   });
@@ -34,7 +35,6 @@ export function FilterChips({
   const chosen = statusesOf(filters);
   const { campaignCode, user, createdFrom, createdTo, updatedSince, source, q } = filters;
   const campaign = campaigns?.find(({ code }) => code === campaignCode);
-  const member = members?.find(({ userId }) => userId === user);
   const chips: readonly (readonly [label: string, value: string | undefined, changes: FilterChanges])[] = [
     [t.search, q, { q: undefined }],
     ...chosen.map((status): [string, string, FilterChanges] => {
@@ -47,7 +47,7 @@ export function FilterChips({
       { campaignCode: undefined },
     ],
     [t.payment, payment === undefined ? filters.payment : String(payment.number), { payment: undefined }],
-    [t.user, member?.name ?? user, { user: undefined }],
+    [t.user, user && memberName(members, user), { user: undefined }],
     [t.createdFrom, createdFrom && describeBound(createdFrom), { createdFrom: undefined }],
     [t.createdTo, createdTo && describeBound(createdTo, -1), { createdTo: undefined }],
     [t.updatedSince, updatedSince && describeBound(updatedSince), { updatedSince: undefined }],
@@ -86,13 +86,11 @@ export function FilterChips({
   );
 }
 
-function assigneeName(
-  assignee: string | undefined,
-  members: readonly MemberView[] | undefined,
-): string | undefined {
+function assigneeName(assignee: string | undefined, members: readonly MemberView[]): string | undefined {
+  if (assignee === undefined) return undefined;
   if (assignee === 'me') return t.assignedToMe;
   if (assignee === 'none') return t.unassigned;
-  return members?.find(({ userId }) => userId === assignee)?.name ?? assignee;
+  return memberName(members, assignee);
 }
 
 /** Returns the day of a bound that is the start of a day in the user's time zone, and the exact time of another bound. */

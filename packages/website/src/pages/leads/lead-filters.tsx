@@ -5,7 +5,7 @@ import type { RefObject } from 'react';
 import { campaignsQuery } from '../../api/campaigns.ts';
 import { countFilters, statusesOf } from '../../leads/lead-search.ts';
 import { statuses } from '../../leads/lead-status.ts';
-import { campaignOption } from '../../shell/campaign-option.ts';
+import { campaignOptions } from '../../shell/campaign-option.ts';
 import { IconFilter } from '../../shell/icons.tsx';
 import * as texts from '../../texts/index.ts';
 import classes from './leads.module.css';
@@ -28,7 +28,7 @@ export function LeadFilterBar({
   onLeaveSearch: () => void;
 }) {
   const { filters, onChange } = props;
-  const { data: campaigns } = useQuery(campaignsQuery);
+  const { data: campaigns = [] } = useQuery(campaignsQuery);
   const isNarrow = useMediaQuery('(max-width: 62em)', undefined, { getInitialValueInEffect: false });
   // Here, because the popover can close within the delay, and its content then ends.
   const applyText: ApplyText = useDebouncedCallback((name, text, setSent) => {
@@ -52,7 +52,7 @@ export function LeadFilterBar({
       comboboxProps={{ withinPortal: !isNarrow }}
       value={filters.campaignCode ?? null}
       onChange={(value) => onChange({ campaignCode: value ?? undefined })}
-      data={campaigns?.map(campaignOption) ?? []}
+      data={campaignOptions(campaigns, filters.campaignCode)}
     />
   );
   return (

@@ -7,7 +7,7 @@ import { campaignsQuery } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { membersQuery } from '../../api/members.ts';
 import { statementFile, statementQuery } from '../../api/payouts.ts';
-import { campaignOption } from '../../shell/campaign-option.ts';
+import { campaignOptions } from '../../shell/campaign-option.ts';
 import { download } from '../../shell/download.ts';
 import { EmptyState } from '../../shell/empty-state.tsx';
 import { IconDownload } from '../../shell/icons.tsx';
@@ -150,15 +150,11 @@ function CampaignSelect({
   onChange: (code: string | null) => void;
 }) {
   const { data: campaigns = [] } = useQuery(campaignsQuery);
-  const options = campaigns.map(campaignOption);
-  if (code !== undefined && !campaigns.some((campaign) => campaign.code === code)) {
-    options.push({ value: code, label: code });
-  }
   return (
     <Select
       label={t.campaign}
       placeholder={t.allCampaigns}
-      data={options}
+      data={campaignOptions(campaigns, code)}
       value={code ?? null}
       onChange={onChange}
       clearable
