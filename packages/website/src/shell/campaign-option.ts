@@ -16,7 +16,7 @@ export const campaignOption = (campaign: NamedCampaign) => ({
 
 /** Returns the options of a select of campaigns, also for a chosen code that is not loaded or does not exist. */
 export const campaignOptions = (campaigns: readonly NamedCampaign[], code: string | undefined) =>
-  withChosen(campaigns.map(campaignOption), code, (missing) => missing);
+  withChosen(campaigns.map(campaignOption), [code], (missing) => missing);
 
 /** Returns the options of the campaigns that landing pages can be mapped to. */
 export const landingPageCampaigns = (campaigns: readonly (NamedCampaign & { readonly status: string })[]) =>

@@ -21,17 +21,14 @@ export function memberName(members: readonly MemberView[], userId: string): stri
 
 /** Returns the options of a select of members, also for a chosen user that is not loaded or has left the workspace. */
 export const memberOptions = (members: readonly MemberView[], user: string | undefined) =>
-  withChosen(members.map(memberOption), user, (id) => memberName(members, id));
+  withChosenMembers(members.map(memberOption), [user], members);
 
-/** Returns options of a select of members, and further ones for chosen users that are not among them. */
-export function withChosen(
+/** Returns options with further ones for chosen users that are not among them. */
+export const withChosenMembers = (
   options: readonly { readonly value: string; readonly label: string }[],
-  chosen: readonly string[],
+  chosen: readonly (string | undefined)[],
   members: readonly MemberView[],
-) {
-  const unlisted = chosen.filter((userId) => !options.some(({ value }) => value === userId));
-  return [...options, ...unlisted.map((userId) => ({ value: userId, label: memberName(members, userId) }))];
-}
+) => withChosen(options, chosen, (id) => memberName(members, id));
 
 /** Returns the members who can be the assignee of a lead: owners and managers. */
 export const assignableMembers = (members: readonly MemberView[]) =>

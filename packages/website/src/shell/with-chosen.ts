@@ -4,14 +4,18 @@ interface Option {
 }
 
 /**
- * Returns the options of a select with one for the chosen value. Without it, the select looks as if nothing is chosen
- * until the options are loaded, and for a value that is none of them.
+ * Returns the options of a select with further ones for chosen values that are not among them. Without these, the select
+ * looks as if nothing is chosen until its options are loaded, and for a value that is none of them.
  */
 export const withChosen = (
   options: readonly Option[],
-  chosen: string | undefined,
+  chosen: readonly (string | undefined)[],
   labelOf: (value: string) => string,
-): Option[] =>
-  chosen === undefined || options.some(({ value }) => value === chosen)
-    ? [...options]
-    : [...options, { value: chosen, label: labelOf(chosen) }];
+): Option[] => [
+  ...options,
+  ...chosen.flatMap((value) =>
+    value === undefined || options.some((option) => option.value === value)
+      ? []
+      : { value, label: labelOf(value) },
+  ),
+];

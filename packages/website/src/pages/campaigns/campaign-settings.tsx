@@ -8,7 +8,7 @@ import { fieldErrorsOf } from '../../api/client.ts';
 import { membersQuery } from '../../api/members.ts';
 import { inert } from '../../shell/inert.ts';
 import { PayoutInputs, usualCurrency } from '../../shell/payout-inputs.tsx';
-import { assignableMembers, memberOption, withChosen } from '../../shell/member-options.ts';
+import { assignableMembers, memberOption, withChosenMembers } from '../../shell/member-options.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { useFocusFault } from '../../shell/use-focus-fault.ts';
 import * as texts from '../../texts/index.ts';
@@ -83,7 +83,11 @@ export function CampaignSettings({ campaign }: { campaign: CampaignView }) {
           <MultiSelect
             label={t.assignees}
             description={t.assigneesHint}
-            data={withChosen(assignableMembers(members).map(memberOption), form.values.assigneeIds, members)}
+            data={withChosenMembers(
+              assignableMembers(members).map(memberOption),
+              form.values.assigneeIds,
+              members,
+            )}
             {...form.getInputProps('assigneeIds')}
           />
           {save.isError && Object.keys(fieldErrorsOf(save.error)).length === 0 && (

@@ -198,7 +198,9 @@ function Campaigns({
       ) : shown.length > 0 ? (
         <CampaignsTable campaigns={shown} {...props} />
       ) : found.length > 0 ? (
-        <EmptyState text={t.foundArchived(found.length)}>
+        <EmptyState
+          text={searched === '' && user === undefined ? t.allArchived : t.foundArchived(found.length)}
+        >
           <Button variant="default" onClick={onShowArchived}>
             {t.showArchived(archived)}
           </Button>

@@ -2,7 +2,7 @@ import type { MemberView } from '@leads/core/workspace';
 import { Button, Group, Loader, NativeSelect, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { LeadVersion } from '../../api/leads.ts';
-import { assigneeOptions, withChosen } from '../../shell/member-options.ts';
+import { assigneeOptions, withChosenMembers } from '../../shell/member-options.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { toLocal } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
@@ -35,7 +35,7 @@ export function LeadWork({ found, members }: { found: LeadVersion; members: read
         // Not disabled, because that would remove the focus.
         aria-busy={isAssigning}
         {...(isAssigning && { rightSection: <Loader size={14} /> })}
-        data={withChosen(
+        data={withChosenMembers(
           [{ value: '', label: t.unassigned }, ...assigneeOptions(members)],
           [assigneeId],
           members,

@@ -10,9 +10,8 @@ import {
   sortOf,
 } from '../../leads/lead-search.ts';
 import { DateInput, hasWholeYear } from '../../shell/date-input.tsx';
-import { assigneeOptions, memberName, memberOptions } from '../../shell/member-options.ts';
+import { assigneeOptions, memberOptions, withChosenMembers } from '../../shell/member-options.ts';
 import { exactTime } from '../../shell/time.ts';
-import { withChosen } from '../../shell/with-chosen.ts';
 import * as texts from '../../texts/index.ts';
 import { isStartOfDay, startOf, toDay } from './days.ts';
 import classes from './leads.module.css';
@@ -56,14 +55,14 @@ export function MoreFilters({ filters, onChange, applyText }: FiltersProps & { a
           label={t.assignee}
           placeholder={t.anyAssignee}
           searchable
-          data={withChosen(
+          data={withChosenMembers(
             [
               { value: 'me', label: t.assignedToMe },
               { value: 'none', label: t.unassigned },
               ...assigneeOptions(members),
             ],
-            filters.assignee,
-            (id) => memberName(members, id),
+            [filters.assignee],
+            members,
           )}
           {...{ filters, onChange }}
         />
