@@ -324,7 +324,7 @@ test('a search says that an archived campaign matches, and that no campaign of t
   await campaign(page, 'DEMO').waitFor();
   await search.fill('old');
   await page.getByText('No campaign with leads of this publisher has this name or code.').waitFor();
-  await page.getByRole('button', { name: 'Clear the search' }).click();
+  await page.getByRole('button', { name: 'Clear the filters' }).click();
   await campaign(page, 'DEMO').waitFor();
   expect(await campaign(page, 'OLD').count()).toBe(0);
 });

@@ -205,8 +205,8 @@ function Campaigns({
             {t.showArchived(archived)}
           </Button>
         </EmptyState>
-      ) : listed.length === 0 ? (
-        <EmptyState text={t.noneOfPublisher}>
+      ) : user !== undefined ? (
+        <EmptyState text={listed.length === 0 ? t.noneOfPublisher : t.noneFoundOfPublisher}>
           <Button
             variant="default"
             onClick={() => {
@@ -218,7 +218,7 @@ function Campaigns({
           </Button>
         </EmptyState>
       ) : (
-        <EmptyState text={user === undefined ? t.noneFound : t.noneFoundOfPublisher}>
+        <EmptyState text={t.noneFound}>
           <Button variant="default" onClick={() => setSearch('')}>
             {t.clearSearch}
           </Button>
