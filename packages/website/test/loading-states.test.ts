@@ -107,3 +107,17 @@ test('the dialog of a postback shows its campaign before the campaigns are loade
   await expect.poll(() => select.inputValue()).toBe('DEMO');
   campaigns.release();
 });
+
+test('the dialog of a postback asks for a URL only when none is entered', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  await website.fixture.leads.insert([workspace.lead(member)]);
+  const preview = await hold(page, /\/preview$/);
+  await page.goto(await addPostback(workspace));
+  await page.getByRole('button', { name: 'Edit' }).click();
+  const form = page.getByRole('dialog').getByRole('group', { name: 'Preview' });
+  await form.getByText('Loading').waitFor();
+  expect(await form.getByText('Enter a URL').count()).toBe(0);
+  await page.getByRole('dialog').getByLabel('URL').fill('');
+  await form.getByText('Enter a URL').waitFor();
+  preview.release();
+});

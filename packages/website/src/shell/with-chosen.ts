@@ -1,4 +1,4 @@
-interface Option {
+export interface Option {
   readonly value: string;
   readonly label: string;
 }

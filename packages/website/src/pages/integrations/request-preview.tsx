@@ -7,6 +7,7 @@ import { fieldErrorsOf } from '../../api/client.ts';
 import { previewQuery, type RenderedRequest } from '../../api/endpoints.ts';
 import { newestLeadsQuery } from '../../api/leads.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
+import { common } from '../../texts/common.ts';
 import { endpoints as t } from '../../texts/endpoints.ts';
 import { LeadSelect } from './lead-select.tsx';
 
@@ -34,6 +35,7 @@ export function usePreview(
     hasLeads: leads?.length !== 0,
     chosen,
     setLeadId,
+    hasUrl: settings.url !== '',
     request: isReady ? data : undefined,
     error: isReady ? error : null,
   };
@@ -58,7 +60,7 @@ export function RequestPreview({
   preview: ReturnType<typeof usePreview>;
   hint?: string;
 }) {
-  const { hasLeads, chosen, setLeadId, request, error } = preview;
+  const { hasLeads, chosen, setLeadId, hasUrl, request, error } = preview;
   const isFieldError = Object.keys(fieldErrorsOf(error)).length > 0;
   return (
     <Fieldset legend={t.preview}>
@@ -89,7 +91,7 @@ export function RequestPreview({
         ) : (
           chosen !== undefined && (
             <Text size="sm" c="dimmed">
-              {error === null ? t.previewEmpty : t.previewFailed}
+              {error !== null ? t.previewFailed : hasUrl ? common.loading : t.previewEmpty}
             </Text>
           )
         )}
