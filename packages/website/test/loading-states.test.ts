@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { TestWorkspace } from '@leads/test-kit/fixture';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { findViolations } from './axe.ts';
 import { hold, openWebsite, type Website } from './website.ts';
 
 /* What pages show while their data is unknown. They must not say that there is none. */
@@ -120,4 +121,22 @@ test('the dialog of a postback asks for a URL only when none is entered', async 
   await page.getByRole('dialog').getByLabel('URL').fill('');
   await form.getByText('Enter a URL').waitFor();
   preview.release();
+});
+
+test('the menu of the views says that there is none only when the views are known', async () => {
+  const { page } = await website.openSignedIn();
+  await page.route(/\/console\/views$/, (route) => route.fulfill({ status: 403 }));
+  await page.goto('/leads');
+  await page.getByRole('button', { name: 'Views' }).click();
+  const menu = page.getByRole('menu');
+  await menu.getByRole('menuitem', { name: 'Try again' }).waitFor();
+  expect(await menu.getByText('No saved views yet').count()).toBe(0);
+  expect(await findViolations(page)).toEqual([]);
+  await page.unrouteAll();
+  const views = await hold(page, /\/console\/views$/);
+  await menu.getByRole('menuitem', { name: 'Try again' }).click();
+  await menu.getByRole('menuitem', { name: 'Loading' }).waitFor();
+  expect(await menu.getByText('No saved views yet').count()).toBe(0);
+  views.release();
+  await menu.getByText('No saved views yet').waitFor();
 });

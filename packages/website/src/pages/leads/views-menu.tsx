@@ -7,6 +7,7 @@ import type { NewSavedView, SavedView } from '@leads/core/lead';
 import { useState } from 'react';
 import { updateView, viewsQuery } from '../../api/views.ts';
 import { IconBookmark, IconPencil, IconPlus } from '../../shell/icons.tsx';
+import { inert } from '../../shell/inert.ts';
 import { showFailure } from '../../shell/failure-notice.tsx';
 import { lazyDialog } from '../../shell/lazy-part.tsx';
 import * as texts from '../../texts/index.ts';
@@ -37,7 +38,8 @@ export function ViewsMenu({
   onSaved: () => void;
 }) {
   const queryClient = useQueryClient();
-  const { data: views = [] } = useQuery(viewsQuery);
+  const query = useQuery(viewsQuery);
+  const { data: views = [] } = query;
   const isNarrow = useMediaQuery('(max-width: 36em)', undefined, { getInitialValueInEffect: false });
   const [dialog, setDialog] = useState<'new' | 'edit'>();
   const close = () => setDialog(undefined);
@@ -95,7 +97,19 @@ export function ViewsMenu({
                 </div>
               ),
           )}
-          {views.length === 0 && <Menu.Label maw={260}>{t.noViews}</Menu.Label>}
+          {query.data?.length === 0 && <Menu.Label maw={260}>{t.noViews}</Menu.Label>}
+          {query.data === undefined && (
+            <div role="group" aria-label={query.error?.message ?? texts.common.loading}>
+              {query.isError && <Menu.Label maw={260}>{query.error.message}</Menu.Label>}
+              <Menu.Item
+                closeMenuOnClick={false}
+                {...inert(!query.isError)}
+                onClick={() => query.isError && void query.refetch()}
+              >
+                {query.isError ? texts.common.retry : texts.common.loading}
+              </Menu.Item>
+            </div>
+          )}
           <Menu.Divider />
           {saved !== undefined && (
             <>
