@@ -140,3 +140,21 @@ test('the menu of the views says that there is none only when the views are know
   views.release();
   await menu.getByText('No saved views yet').waitFor();
 });
+
+test('the command palette says that nothing matches only when the campaigns and the views are known', async () => {
+  const { page } = await website.openSignedIn();
+  await page.route(/\/console\/views$/, (route) => route.fulfill({ status: 403 }));
+  const campaigns = await hold(page, /\/console\/campaigns$/);
+  await page.goto('/members');
+  await page.getByRole('button', { name: 'Search or go to' }).click();
+  const palette = page.getByRole('dialog', { name: 'Search leads, pages and actions' });
+  // One character searches no leads.
+  await palette.getByRole('combobox').fill('z');
+  await palette.getByRole('status').getByText('Searching').waitFor();
+  campaigns.release();
+  await palette.getByRole('alert').waitFor();
+  await expect.poll(() => palette.getByRole('status').innerText()).toBe('');
+  await page.unrouteAll();
+  await palette.getByRole('button', { name: 'Try again' }).click();
+  await palette.getByText('Nothing matches').waitFor();
+});

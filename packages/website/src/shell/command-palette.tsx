@@ -97,8 +97,10 @@ export function CommandPalette({
   const isFocusReturned = useRef(true);
   const commands = useCurrentCommands();
 
-  const { data: campaigns = [] } = useQuery(campaignsQuery);
-  const { data: views = [] } = useQuery(viewsQuery);
+  const ofCampaigns = useQuery(campaignsQuery);
+  const { data: campaigns = [] } = ofCampaigns;
+  const ofViews = useQuery(viewsQuery);
+  const { data: views = [] } = ofViews;
   const wanted = text.trim();
   const searched = awaited === wanted ? wanted : debounced;
   const isSearch = wanted.length >= minSearchLength;
@@ -106,6 +108,10 @@ export function CommandPalette({
   // Results of an earlier text are never shown: Enter would open a lead that does not match.
   const found = isSearch && searched === wanted && search.isSuccess ? search.data : undefined;
   const isSearching = isSearch && found === undefined && !search.isError;
+  const lists = [ofCampaigns, ofViews];
+  const isLoading = wanted !== '' && lists.some(({ isPending }) => isPending);
+  const failed = [...(isSearch ? [search] : []), ...lists].filter(({ isLoadingError }) => isLoadingError);
+  const [firstFailed] = failed;
 
   const openLead = (lead: string) => {
     void navigate({ to: '/leads', search: { ...addressSearch, lead }, resetScroll: false });
@@ -319,18 +325,23 @@ export function CommandPalette({
             ),
         )}
       </div>
-      {search.isError && isSearch && (
+      {firstFailed?.error && (
         <div className={classes['foot']}>
-          <ErrorNotice error={search.error} onRetry={() => void search.refetch()} />
+          <ErrorNotice
+            error={firstFailed.error}
+            onRetry={() => {
+              for (const { refetch } of failed) void refetch();
+            }}
+          />
         </div>
       )}
       <Text size="xs" c="dimmed" component="div" className={classes['foot']}>
         <span role="status">
-          {isSearching
+          {isSearching || isLoading
             ? t.searching
-            : entries.length === 0
-              ? t.none
-              : wanted !== '' && t.results(entries.length)}
+            : entries.length > 0
+              ? wanted !== '' && t.results(entries.length)
+              : failed.length === 0 && t.none}
         </span>
         <span className={classes['keys']}>{t.keys}</span>
       </Text>

@@ -7,7 +7,7 @@ export const palette = {
   views: 'Views',
   campaigns: 'Campaigns',
   workspaces: 'Workspaces',
-  searching: 'Searching leads',
+  searching: 'Searching',
   results: (count: number) => (count === 1 ? '1 result' : `${count} results`),
   none: 'Nothing matches. Leads match by the beginning of a word, phone number or id, or by the whole sub-id.',
   keys: '↑ ↓ to choose, Enter to open, Esc to close',
