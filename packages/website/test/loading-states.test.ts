@@ -158,3 +158,19 @@ test('the command palette says that nothing matches only when the campaigns and 
   await palette.getByRole('button', { name: 'Try again' }).click();
   await palette.getByText('Nothing matches').waitFor();
 });
+
+test('the example of a request is shown only when the default campaign is known', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  await website.fixture.sql(`UPDATE campaign SET code = 'SPRING' WHERE id = $1`, [
+    workspace.defaultCampaignId,
+  ]);
+  await page.route(/\/console\/campaigns$/, (route) => route.fulfill({ status: 403 }));
+  await page.goto('/developers?tab=examples');
+  const example = page.getByRole('region', { name: 'Try it' });
+  await example.getByText('CRM API').click();
+  await example.getByRole('alert').getByRole('button').waitFor();
+  expect(await example.getByText('campaignCode').count()).toBe(0);
+  await page.unrouteAll();
+  await example.getByRole('button', { name: 'Try again' }).click();
+  await expect.poll(() => example.innerText()).toMatch(/campaignCode":\s*"SPRING"/);
+});

@@ -28,6 +28,7 @@ import {
 } from './example-request.ts';
 import { type Language, languagesOf, writeSnippet } from './snippets.ts';
 import { CopyTextButton } from '../shell/copy-text-button.tsx';
+import { QueryState } from '../shell/states.tsx';
 import { lazyDialog } from '../shell/lazy-part.tsx';
 import * as texts from '../texts/index.ts';
 import type { ShownSecrets } from '../credentials/held-secrets.tsx';
@@ -51,10 +52,10 @@ export function TryIt({
   const [creating, setCreating] = useState<'key' | 'page-key'>();
   const close = () => setCreating(undefined);
   const { addresses } = useSuspenseQuery(meQuery).data;
-  const { data: campaigns = [] } = useQuery(campaignsQuery);
+  const campaigns = useQuery(campaignsQuery);
   const { data: keys } = useQuery(apiKeysQuery);
   // The default campaign, which always takes leads.
-  const campaignCode = campaigns.find(({ isDefault }) => isDefault)?.code ?? 'default';
+  const campaignCode = campaigns.data?.find(({ isDefault }) => isDefault)?.code ?? 'default';
   const [api, setApi] = useState<Api>(apis[0]);
   const [language, setLanguage] = useState<Language>('curl');
   // Without a clipboard, the user copies the example by hand, so it is shown with the secrets.
@@ -131,7 +132,9 @@ export function TryIt({
           </Group>
         </Paper>
       )}
-      {snippet === undefined ? (
+      {api === 'crm' && campaigns.data === undefined ? (
+        <QueryState query={campaigns} />
+      ) : snippet === undefined ? (
         <Alert color="yellow">{t.noIntake}</Alert>
       ) : (
         <>
