@@ -757,7 +757,7 @@ test('the focus moves to the heading of the page when a user hides or closes a m
   await website.fixture.sql(`UPDATE lead_job SET state = 'cancelled', finished_at = now() WHERE id = $1`, [
     job?.id,
   ]);
-  await page.getByRole('alert').filter({ hasText: 'Cancelled after' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'Canceled after' }).waitFor();
   await press(page, 'Close');
   await expectFocusOn(page, 'Leads');
   await page.goto('/leads?country=NL');

@@ -166,7 +166,7 @@ describe('a status change', () => {
     await page.getByRole('progressbar', { name: 'Marking leads as Paid: 200 of 700' }).waitFor();
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await notice(page, 'Cancelled after 200 leads marked as Paid').waitFor();
+    await notice(page, 'Canceled after 200 leads marked as Paid').waitFor();
 
     await page.goto('/leads?status=Approved');
     await page.getByText('693 leads').waitFor();
@@ -278,7 +278,7 @@ describe('a status change', () => {
     await notice(page, '7 leads could not be changed')
       .getByText('A lead cannot go from OnHold to Paid')
       .waitFor();
-    await notice(page, 'Cancelled after 20 leads marked as On hold').waitFor();
+    await notice(page, 'Canceled after 20 leads marked as On hold').waitFor();
     expect(await page.getByRole('progressbar').count()).toBe(0);
     await expectGoodEverywhere(page, 'leads-jobs-ended');
 
@@ -292,7 +292,7 @@ describe('a status change', () => {
       '40 leads assigned',
       '900 leads marked as Approved',
       'Stopped after 200 leads',
-      'Cancelled after 20 leads marked as On hold',
+      'Canceled after 20 leads marked as On hold',
       '800 leads changed back from the change to Approved',
     ]) {
       await item(text).first().waitFor();

@@ -156,7 +156,7 @@ describe('an import', () => {
     await expect.poll(async () => Number(await bar.getAttribute('aria-valuenow'))).toBeGreaterThan(5);
     expect(Number(await bar.getAttribute('aria-valuenow'))).toBeLessThan(100);
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('Cancelled. The leads stored so far stay').waitFor();
+    await page.getByText('Canceled. The leads stored so far stay').waitFor();
     await limit(-1);
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('table', { name: 'Import report' }).waitFor();
@@ -475,7 +475,7 @@ describe('an export', () => {
     await page.getByRole('link', { name: 'Leads', exact: true }).click();
     await bar.waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('Export cancelled. Nothing was saved.').waitFor();
+    await page.getByText('Export canceled. Nothing was saved.').waitFor();
     expect(await files()).toEqual([]);
 
     await start();
@@ -501,7 +501,7 @@ describe('an export', () => {
     await start();
     await bar.waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('Export cancelled. Nothing was saved.').last().waitFor();
+    await page.getByText('Export canceled. Nothing was saved.').last().waitFor();
     await bar.waitFor({ state: 'detached' });
     expect(saved).toEqual([]);
     await limit(-1);

@@ -197,7 +197,7 @@ export const leads = {
   jobEnded: (status: string | undefined, changed: number, state: string, isUndo: boolean) => {
     const action = isUndo ? 'changed back' : status === undefined ? 'assigned' : `marked as ${status}`;
     if (state === 'done') return `${leadsOf(changed)} ${action}${isUndo ? ` from ${jobName(status)}` : ''}`;
-    if (state === 'cancelled') return `Cancelled after ${leadsOf(changed)} ${action}`;
+    if (state === 'cancelled') return `Canceled after ${leadsOf(changed)} ${action}`;
     return `Stopped after ${leadsOf(changed)}, because its user or the assignee is no longer an owner or a manager`;
   },
   jobs: 'Changes in the background',
@@ -212,7 +212,7 @@ export const leads = {
   exportProgress: (file: string, received: number, total: number | undefined) =>
     `Exporting to ${file}: ${total === undefined ? leadsOf(received) : `${number.format(received)} of ${leadsOf(total)}`}`,
   exported: (count: number, file: string) => `Exported ${leadsOf(count)} to ${file}.`,
-  exportCancelled: 'Export cancelled. Nothing was saved.',
+  exportCancelled: 'Export canceled. Nothing was saved.',
   exportFailed: 'The export failed',
   exportFailedStep:
     'The connection ended or the file could not be written. Nothing was saved. Check both and export again.',
@@ -337,7 +337,7 @@ export const leads = {
   leadImport: {
     start: 'Import',
     working: 'The file is sent. The last leads are being stored.',
-    cancelled: 'Cancelled. The leads stored so far stay. Import the same file again to add the rest.',
+    cancelled: 'Canceled. The leads stored so far stay. Import the same file again to add the rest.',
     sendAgainHint: 'Sending the same file again adds only the missing leads.',
     report: 'Import report',
   },
@@ -345,8 +345,7 @@ export const leads = {
   statusImport: {
     start: 'Change the statuses',
     working: 'The file is sent. The last statuses are being changed.',
-    cancelled:
-      'Cancelled. The statuses changed so far stay. Import the same file again to change the others.',
+    cancelled: 'Canceled. The statuses changed so far stay. Import the same file again to change the others.',
     sendAgainHint: 'Sending the same file again changes only the leads that it has not changed yet.',
     report: 'Report of the statuses',
   },
