@@ -174,3 +174,34 @@ test('the example of a request is shown only when the default campaign is known'
   await example.getByRole('button', { name: 'Try again' }).click();
   await expect.poll(() => example.innerText()).toMatch(/campaignCode":\s*"SPRING"/);
 });
+
+test('the campaigns show the error of a request for their publishers, and repeat it', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  await website.fixture.leads.insert([workspace.lead(member)]);
+  await page.route(/\/campaign-publishers$/, (route) => route.fulfill({ status: 403 }));
+  await page.goto('/campaigns');
+  const list = page.getByRole('region', { name: 'Campaigns', exact: true });
+  await list.getByRole('alert').waitFor();
+  expect(await list.getByRole('rowheader').count()).toBe(2);
+  await page.unrouteAll();
+  await list.getByRole('button', { name: 'Try again' }).click();
+  await list.getByRole('link', { name: 'Test Person' }).waitFor();
+});
+
+test('the dialog of a postback shows the errors of the requests for presets and leads, and repeats them', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  await website.fixture.leads.insert([workspace.lead(member, { name: 'Ada' })]);
+  await page.route(/\/postbacks\/presets$|\/order\/leads\?/, (route) => route.fulfill({ status: 403 }));
+  await page.goto(await addPostback(workspace));
+  await page.getByRole('button', { name: 'Edit' }).click();
+  const dialog = page.getByRole('dialog');
+  const lead = dialog.getByRole('combobox', { name: 'Lead', exact: true });
+  await expect.poll(() => lead.getAttribute('aria-invalid')).toBe('true');
+  await dialog.getByRole('alert').waitFor();
+  await page.unrouteAll();
+  await dialog.getByRole('button', { name: 'Try again' }).click();
+  await dialog.getByRole('alert').waitFor({ state: 'detached' });
+  await lead.click();
+  await expect.poll(() => lead.inputValue()).toBe('Ada, On hold');
+  expect(await lead.getAttribute('aria-invalid')).not.toBe('true');
+});

@@ -39,7 +39,7 @@ export function CampaignsPage() {
   const isManaging = useMay('manageCampaigns');
   const figures = useQuery(campaignFiguresQuery);
   const { data: campaigns } = figures;
-  const { data: publishers } = useQuery({ ...publishersByCampaignQuery, enabled: isManaging });
+  const publishers = useQuery({ ...publishersByCampaignQuery, enabled: isManaging });
   const mapped = useInfiniteQuery(landingPagesQuery('mapped'));
   const hasAnswer = useHasBeen(!mapped.isPending);
   const [showsArchived, { toggle }] = useDisclosure(false);
@@ -91,9 +91,10 @@ export function CampaignsPage() {
             ) : (
               <QueryState query={figures} />
             )}
+            {publishers.isError && <QueryState query={publishers} />}
             <Campaigns
               campaigns={campaigns}
-              publishers={publishers}
+              publishers={publishers.data}
               archived={archived}
               showsArchived={showsArchived}
               onShowArchived={toggle}

@@ -38,7 +38,11 @@ export function LeadSelect({
   const [isOpen, setOpen] = useState(false);
   const isNeeded = isOpen || value !== undefined;
   // A lead that has just arrived can be found, too.
-  const { data: found = [] } = useQuery({ ...newestLeadsQuery(searched), enabled: isNeeded, staleTime: 0 });
+  const { data: found = [], error } = useQuery({
+    ...newestLeadsQuery(searched),
+    enabled: isNeeded,
+    staleTime: 0,
+  });
   const [last, setLast] = useState<Choice>();
   const choices = found.map((lead): Choice => ({ value: lead.id, label: labelOf(lead) }));
   const ids = new Set(found.map(({ id }) => id));
@@ -52,6 +56,8 @@ export function LeadSelect({
   return (
     <Select
       {...props}
+      // Opening the list repeats the request.
+      error={error?.message}
       searchable
       onDropdownOpen={() => setOpen(true)}
       onDropdownClose={() => setOpen(false)}

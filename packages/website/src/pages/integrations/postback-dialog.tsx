@@ -20,6 +20,7 @@ import { createPostback, endpointsKey, presetsQuery, updateEndpoint } from '../.
 import { campaignOptions } from '../../shell/campaign-option.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
+import { QueryState } from '../../shell/states.tsx';
 import { useMay } from '../../shell/use-may.ts';
 import { endpoints } from '../../texts/endpoints.ts';
 import * as texts from '../../texts/index.ts';
@@ -69,7 +70,8 @@ function errorsOf(error: unknown): Record<string, string> {
 export function PostbackDialog({ postback, onClose }: { postback?: PostbackView; onClose: () => void }) {
   const queryClient = useQueryClient();
   const { data: campaigns = [] } = useQuery(campaignsQuery);
-  const { data: presets = [] } = useQuery(presetsQuery);
+  const ofPresets = useQuery(presetsQuery);
+  const { data: presets = [] } = ofPresets;
   const isManager = useMay('manageEndpoints');
   const form = useForm<PostbackForm>({
     initialValues: {
@@ -154,6 +156,7 @@ export function PostbackDialog({ postback, onClose }: { postback?: PostbackView;
             clearable
             data-autofocus
           />
+          {ofPresets.isError && <QueryState query={ofPresets} />}
           {preset !== undefined && (
             <Anchor size="sm" href={preset.documentation} target="_blank" rel="noreferrer">
               {t.documentation}
