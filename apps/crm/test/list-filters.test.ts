@@ -844,14 +844,14 @@ describe('a saved view', () => {
     const team = await fixture.createWorkspace();
     const partner = await team.addMember('publisher');
     const { id } = await save(partner, { name: 'Mine' });
-    // As of a manager who has become a publisher.
+    // A manager became a publisher after saving this filter.
     await fixture.sql(`UPDATE saved_view SET filters = '{"assignee":"none"}' WHERE id = $1`, [id]);
     const renamed = await send(partner, 'PATCH', `/${id}`, { name: 'Ours' });
     expect(renamed.json()).toMatchObject({ view: { name: 'Ours', filters: { assignee: 'none' } } });
-    const filters = { assignee: 'none' };
+    const hidden = { name: 'Other', filters: { assignee: 'none' } };
     for (const refused of [
-      await send(partner, 'PATCH', `/${id}`, { filters }),
-      await send(partner, 'POST', '', { name: 'Other', filters }),
+      await send(partner, 'PATCH', `/${id}`, hidden),
+      await send(partner, 'POST', '', hidden),
     ]) {
       expect([refused.status, refused.json()]).toMatchObject([403, { type: 'urn:leads:error:forbidden' }]);
     }

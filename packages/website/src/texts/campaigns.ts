@@ -52,7 +52,6 @@ export const campaigns = {
   noneFoundOfPublisher: 'No campaign with leads of this publisher has this name or code.',
   foundArchived: (count: number) =>
     count === 1 ? '1 archived campaign matches.' : `${count} archived campaigns match.`,
-  allArchived: 'All campaigns are archived.',
   clearSearch: 'Clear the search',
   state: 'State',
   lastWeek: 'Last 7 days',

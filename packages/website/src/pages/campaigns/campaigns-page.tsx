@@ -199,9 +199,7 @@ function Campaigns({
       ) : shown.length > 0 ? (
         <CampaignsTable campaigns={shown} {...props} />
       ) : found.length > 0 ? (
-        <EmptyState
-          text={searched === '' && user === undefined ? t.allArchived : t.foundArchived(found.length)}
-        >
+        <EmptyState text={t.foundArchived(found.length)}>
           <Button variant="default" onClick={onShowArchived}>
             {t.showArchived(archived)}
           </Button>
