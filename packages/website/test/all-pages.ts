@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { TestWorkspace } from '@leads/test-kit/fixture';
 import type { Website } from './website.ts';
@@ -95,8 +95,7 @@ export async function pagesBeforeSignIn(
   { fixture }: Website,
   { id, demoCampaignId, owner }: TestWorkspace,
 ): Promise<readonly WebsitePage[]> {
-  const token = 'x'.repeat(43);
-  await fixture.sql('UPDATE campaign SET integration_token = NULL WHERE integration_token = $1', [token]);
+  const token = randomBytes(32).toString('base64url');
   await fixture.sql('UPDATE campaign SET integration_token = $1 WHERE id = $2', [token, demoCampaignId]);
   const [invitation] = await fixture.sql<{ id: string }>(
     `INSERT INTO invitation (id, workspace_id, email, role, inviter_id, expires_at)

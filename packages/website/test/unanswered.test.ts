@@ -481,7 +481,8 @@ async function pagesOfChangedLead(workspace: TestWorkspace): Promise<ReadonlyMap
 test('a part of a page that cannot be loaded again says so, and keeps what it shows', async () => {
   const workspace = await website.fixture.createWorkspace();
   const { page } = await website.openSignedIn({ workspace });
-  const pages = await pagesOfChangedLead(workspace);
+  const pages = new Map(await pagesOfChangedLead(workspace));
+  for (const { name, path } of await pagesBeforeSignIn(website, workspace)) pages.set(name, path);
   const region = (name: string) => page.getByRole('region', { name, exact: true });
   const section = (name: string) =>
     page.locator('section', { has: page.getByRole('heading', { name }) }).last();
@@ -499,6 +500,8 @@ test('a part of a page that cannot be loaded again says so, and keeps what it sh
     ['payments', /\/payments\?/, page.getByRole('main')],
     ['lead', /\/deliveries\?/, section('Deliveries')],
     ['lead', /\/history$/, section('History')],
+    ['integration', /\/console\/integration\//, page.getByRole('main')],
+    ['invitation', /\/console\/invitations\//, page.getByRole('main')],
   ] as const) {
     await page.goto(pages.get(name) ?? '');
     await part.waitFor();

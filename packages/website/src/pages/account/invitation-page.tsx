@@ -9,7 +9,7 @@ import { ApiError } from '../../api/api-error.ts';
 import { call, fetchAnswer, readError } from '../../api/client.ts';
 import { openPage } from '../../api/workspace-address.ts';
 import { AnchorLink, ButtonLink } from '../../shell/links.tsx';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { ErrorNotice, PendingPage, QueryState } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { AccountCard } from './account-card.tsx';
 
@@ -51,28 +51,19 @@ export function InvitationPage() {
     onSuccess: () => queryClient.resetQueries(),
   });
 
-  if (invitation.isError) {
-    const isGone = invitation.error instanceof ApiError && invitation.error.status === 404;
+  const isGone = invitation.error instanceof ApiError && invitation.error.status === 404;
+  const isLoaded = invitation.data !== undefined && me.data !== undefined;
+  const query = invitation.isError ? invitation : me;
+  if (isGone || (query.isError && !isLoaded)) {
     return (
       <AccountCard title={t.invitationUnavailable}>
-        {isGone ? (
-          <Text>{t.invitationGone}</Text>
-        ) : (
-          <ErrorNotice error={invitation.error} onRetry={() => void invitation.refetch()} />
-        )}
+        {isGone ? <Text>{t.invitationGone}</Text> : <QueryState query={query} />}
         {me.data === null && <AnchorLink to="/sign-in">{t.signIn}</AnchorLink>}
         {me.data && <AnchorLink to="/overview">{texts.common.backHome}</AnchorLink>}
       </AccountCard>
     );
   }
-  if (me.isError && me.data === undefined) {
-    return (
-      <AccountCard title={t.invitationUnavailable}>
-        <ErrorNotice error={me.error} onRetry={() => void me.refetch()} />
-      </AccountCard>
-    );
-  }
-  if (invitation.data === undefined || me.data === undefined) return <PendingPage />;
+  if (!isLoaded) return <PendingPage />;
   const { workspace, inviter, email, role } = invitation.data;
   const here = `/invitations/${id}`;
   return (
@@ -81,6 +72,7 @@ export function InvitationPage() {
       lead={t.invitationLead(inviter, texts.common.roles[role])}
     >
       <Stack>
+        <QueryState query={query} />
         <Text size="sm">
           {me.data === null
             ? t.invitationForNew(email)

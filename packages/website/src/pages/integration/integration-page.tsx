@@ -30,7 +30,7 @@ import { type Language, languagesOf, writeSnippet } from '../../examples/snippet
 import { Brand } from '../../shell/brand.tsx';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
 import { ButtonLink } from '../../shell/links.tsx';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { PendingPage, QueryState } from '../../shell/states.tsx';
 import { useTitle } from '../../shell/use-title.ts';
 import * as texts from '../../texts/index.ts';
 
@@ -41,7 +41,8 @@ const languages = languagesOf.crm;
 /** Shows how to send leads to a campaign to anyone with the link. The page contains no credentials. */
 export function IntegrationPage() {
   const { token } = route.useParams();
-  const { data, error, refetch } = useQuery(integrationQuery(token));
+  const query = useQuery(integrationQuery(token));
+  const { data, error } = query;
   if (error instanceof ApiError && error.status === 404) {
     return (
       <Frame title={t.gone}>
@@ -49,15 +50,10 @@ export function IntegrationPage() {
       </Frame>
     );
   }
-  if (error !== null) {
-    return (
-      <Frame title={t.unavailable}>
-        <ErrorNotice error={error} onRetry={() => void refetch()} />
-      </Frame>
-    );
-  }
-  if (data === undefined) return <PendingPage />;
-  return <Instructions integration={data} />;
+  const state = <QueryState query={query} />;
+  if (data !== undefined) return <Instructions integration={data} state={state} />;
+  if (error !== null) return <Frame title={t.unavailable}>{state}</Frame>;
+  return <PendingPage />;
 }
 
 function Frame({ title, children }: { title: string; children: ReactNode }) {
@@ -75,12 +71,20 @@ function Frame({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-function Instructions({ integration }: { integration: IntegrationPageView }) {
+function Instructions({
+  integration,
+  state,
+}: {
+  integration: IntegrationPageView;
+  /** The state of the query, which is an error if a reload has failed. */
+  state: ReactNode;
+}) {
   const { workspace, campaign, campaignCode, status, landingPages, addresses } = integration;
   const [language, setLanguage] = useState<Language>('curl');
   const [landingPage] = landingPages;
   return (
     <Frame title={t.title(campaign)}>
+      {state}
       <Group gap="xs">
         <Badge variant="dot" color={status === 'active' ? 'green' : 'gray'}>
           {t.statuses[status]}
