@@ -538,6 +538,26 @@ test('the page of a campaign does not say that it has no integrations while they
   await none.waitFor();
 });
 
+test('leads can be assigned only after the members are loaded, and the user can load them again after a failure', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  const [lead] = await addLeads(website, workspace, member, 1);
+  await page.route(/\/console\/members$/, (route) => route.fulfill({ status: 403, json: {} }));
+  await page.goto(`/leads?lead=${lead}`);
+  await panelOf(page).getByRole('alert').getByRole('button', { name: 'Try again' }).waitFor();
+  await page.goto('/leads');
+  await page.getByLabel('Select all loaded leads').check();
+  await page.getByRole('toolbar').getByRole('button', { name: 'Assign' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('alert').waitFor();
+  const submit = dialog.getByRole('button', { name: 'Assign' });
+  expect(await submit.count()).toBe(0);
+  await page.unroute(/\/console\/members$/);
+  await dialog.getByRole('button', { name: 'Try again' }).click();
+  await dialog.getByLabel('Assignee').selectOption(member.userId);
+  await submit.click();
+  await page.getByText('1 lead assigned').waitFor();
+});
+
 test('pages show the id of a user until the members are loaded, and only then say that one is a former member', async () => {
   const { page, workspace } = await website.openSignedIn();
   const pages = await pagesOfChangedLead(workspace);

@@ -8,6 +8,7 @@ import { membersQuery } from '../../api/members.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { assigneeOptions } from '../../shell/member-options.ts';
+import { QueryState } from '../../shell/states.tsx';
 import { useIdempotencyKey } from '../../shell/use-idempotency-key.ts';
 import * as texts from '../../texts/index.ts';
 import type { LeadFilters } from '../../leads/lead-search.ts';
@@ -35,7 +36,7 @@ export function AssignDialog({
   onDone: () => void;
   onClose: () => void;
 }) {
-  const { data: members = [] } = useQuery(membersQuery);
+  const members = useQuery(membersQuery);
   const [idempotencyKey, renewKey] = useIdempotencyKey();
   const [assigneeId, setAssigneeId] = useState('');
   const start = useStartJob();
@@ -59,18 +60,24 @@ export function AssignDialog({
       >
         <Stack>
           {leads === undefined && <Text size="sm">{t.assignLead}</Text>}
-          <NativeSelect
-            label={t.assignee}
-            data-autofocus
-            value={assigneeId}
-            error={fieldErrorsOf(error)['assigneeId']}
-            data={[{ value: '', label: t.unassigned }, ...assigneeOptions(members)]}
-            onChange={(event) => {
-              setAssigneeId(event.currentTarget.value);
-              renewKey();
-            }}
-          />
-          <FormActions submit={t.assign} error={error} isPending={isPending} onCancel={onClose} />
+          <QueryState query={members} />
+          {/* Without the members, the only choice would be to remove the assignees. */}
+          {members.data !== undefined && (
+            <>
+              <NativeSelect
+                label={t.assignee}
+                data-autofocus
+                value={assigneeId}
+                error={fieldErrorsOf(error)['assigneeId']}
+                data={[{ value: '', label: t.unassigned }, ...assigneeOptions(members.data)]}
+                onChange={(event) => {
+                  setAssigneeId(event.currentTarget.value);
+                  renewKey();
+                }}
+              />
+              <FormActions submit={t.assign} error={error} isPending={isPending} onCancel={onClose} />
+            </>
+          )}
         </Stack>
       </form>
     </Dialog>

@@ -49,12 +49,12 @@ export function LeadDetails({
   const heading = useRef<HTMLHeadingElement>(null);
   const role = roleOf(me);
   const isInternalShown = may(role, 'readInternals');
-  const { data: members = [] } = useQuery({ ...membersQuery, enabled: may(role, 'readMembers') });
+  const members = useQuery({ ...membersQuery, enabled: may(role, 'readMembers') });
   const { data: campaigns } = useQuery(campaignsQuery);
   const campaign = campaigns?.find(({ id }) => id === lead.campaignId);
   const history = useQuery(leadHistoryQuery(lead.id));
   const since = history.data?.findLast(({ to }) => to === lead.status);
-  const nameOf = (userId: string) => (userId === me.user.id ? t.you : memberName(members, userId));
+  const nameOf = (userId: string) => (userId === me.user.id ? t.you : memberName(members.data ?? [], userId));
   // The name of each lead is announced as it opens.
   useEffect(() => takeFocus(heading.current), []);
   return (

@@ -1,9 +1,10 @@
 import type { MemberView } from '@leads/core/workspace';
 import { Button, Group, Loader, NativeSelect, TextInput } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { LeadVersion } from '../../api/leads.ts';
 import { assigneeOptions, withChosenMembers } from '../../shell/member-options.ts';
-import { ErrorNotice } from '../../shell/states.tsx';
+import { ErrorNotice, QueryState } from '../../shell/states.tsx';
 import { toLocal } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
 import { Section } from './panel-parts.tsx';
@@ -13,7 +14,13 @@ import { useLeadEdit } from './use-lead-edit.ts';
 const t = texts.leads;
 
 /** The assignee and the call-back of a lead. */
-export function LeadWork({ found, members }: { found: LeadVersion; members: readonly MemberView[] }) {
+export function LeadWork({
+  found,
+  members: query,
+}: {
+  found: LeadVersion;
+  members: UseQueryResult<readonly MemberView[]>;
+}) {
   const { lead } = found;
   const [draft, setDraft] = useState<string>();
   const stored = lead.callbackAt === undefined ? '' : toLocal(new Date(lead.callbackAt));
@@ -24,6 +31,7 @@ export function LeadWork({ found, members }: { found: LeadVersion; members: read
     setDraft((now) => (now !== undefined && isoOf(now) === callbackAt ? undefined : now));
   });
   const { assigneeId = '' } = lead;
+  const { data: members = [] } = query;
   const isAssigning = save.isPending && save.variables.assigneeId !== undefined;
   const saveCallback = (value: string) => save.mutate({ callbackAt: isoOf(value) });
   return (
@@ -42,6 +50,7 @@ export function LeadWork({ found, members }: { found: LeadVersion; members: read
         )}
         onChange={(event) => save.mutate({ assigneeId: event.currentTarget.value })}
       />
+      {query.isError && <QueryState query={query} />}
       <form
         onSubmit={(event) => {
           event.preventDefault();
