@@ -55,6 +55,19 @@ describe('the lead detail', () => {
     expect(await callback.inputValue()).toBe('2027-01-06T11:00');
   });
 
+  test('says that a lead is not in the list only after the list is loaded', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    const [id] = await addLeads(website, workspace, member, 1);
+    const list = await hold(page, /\/order\/leads\?.*limit=200/);
+    await page.goto(`/leads?lead=${id}&status=Paid`);
+    const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
+    await panel.getByRole('heading', { name: 'Person 0000' }).waitFor();
+    const notListed = panel.getByText('Not in the list');
+    expect(await notListed.count()).toBe(0);
+    list.release();
+    await notListed.waitFor();
+  });
+
   test('stores an assignee that is chosen while a call-back is stored, and reports one that is rejected meanwhile', async () => {
     const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
     const [id = ''] = await addLeads(website, workspace, member, 1);

@@ -42,6 +42,7 @@ async function copyPhone(phone: string): Promise<void> {
 export function LeadPanel({
   id,
   me,
+  isListLoaded,
   queue,
   statusChanges,
   earlyKeys,
@@ -52,6 +53,7 @@ export function LeadPanel({
 }: {
   id: string;
   me: Me;
+  isListLoaded: boolean;
   /** The leads of the list, in its order. */
   queue: readonly Lead[];
   statusChanges: StatusChanges;
@@ -139,7 +141,7 @@ export function LeadPanel({
               <Step label={t.previousLead} to={previous} icon={IconChevronUp} onMove={move} />
               <Step label={t.nextLead} to={next} icon={IconChevronDown} onMove={move} />
               <Text size="xs" c="dimmed">
-                {at !== -1 ? t.place(at + 1, queue.length) : isEnd ? '' : t.notListed}
+                {at !== -1 ? t.place(at + 1, queue.length) : isListLoaded && !isEnd ? t.notListed : ''}
               </Text>
               <Text size="xs" fw={600} role="status">
                 {isEnd ? t.wasLast : ''}

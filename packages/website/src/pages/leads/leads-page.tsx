@@ -223,6 +223,7 @@ export function LeadsPage() {
         <LeadPanel
           id={search.lead}
           me={me}
+          isListLoaded={list.data !== undefined}
           queue={leads}
           statusChanges={statusChanges}
           earlyKeys={earlyKeys}
