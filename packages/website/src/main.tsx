@@ -5,6 +5,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiError } from './api/api-error.ts';
+import { meQuery } from './api/account.ts';
 import { configureClient } from './api/client.ts';
 import { reportError, reportUncaughtErrors } from './report-errors.ts';
 import { createAppRouter } from './router.tsx';
@@ -52,6 +53,7 @@ configureClient({
     void router.navigate({ to: '/sign-in', search: { to: publicHref } });
   },
   onWorkspaceLost: reloadForLostWorkspace,
+  onForbidden: () => void queryClient.invalidateQueries({ queryKey: meQuery.queryKey, exact: true }),
   onConfirmationRequired: askForIdentity,
 });
 

@@ -36,6 +36,23 @@ async function invite(page: Page, email: string): Promise<string> {
   return new URL(link).pathname;
 }
 
+test('a page shows what a changed role permits after the service has rejected a request for it', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  await page.goto('/campaigns');
+  const create = page.getByRole('button', { name: 'New campaign' });
+  await create.click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Spring');
+  await dialog.getByLabel('Code').fill('SPRING');
+  await website.fixture.sql(`UPDATE member SET role = 'publisher' WHERE workspace_id = $1 AND user_id = $2`, [
+    workspace.id,
+    member.userId,
+  ]);
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await expect.poll(() => page.locator('a', { hasText: 'Audit log' }).count()).toBe(0);
+  await create.waitFor({ state: 'detached' });
+});
+
 test('a user who accepts an invitation becomes a member with the permissions of the role', async () => {
   const { page, workspace } = await openAsOnlyOwner();
   await page.goto('/members');

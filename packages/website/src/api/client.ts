@@ -2,7 +2,7 @@ import type { Problem } from '@leads/core/error-schema';
 import * as texts from '../texts/index.ts';
 import { ApiError } from './api-error.ts';
 import { recordAnswer, recordNoAnswer } from './connection.ts';
-import { addressOf, commonHeaders, takeFirstResponse } from './first-requests.ts';
+import { addressOf, commonHeaders, meRequest, takeFirstResponse } from './first-requests.ts';
 import { workspaceOfPage } from './workspace-address.ts';
 
 /** The time limit of a request with its response. The server itself answers within 10 s. */
@@ -14,6 +14,8 @@ export interface ClientContext {
   readonly onSignedOut: () => void;
   /** Called if the user is no longer a member of the workspace of the page. The server has then rejected the request. */
   readonly onWorkspaceLost: () => void;
+  /** Called if the role of the user does not permit a request. The role may have changed since the page was loaded. */
+  readonly onForbidden: () => void;
   /** Asks the user for the password or the second factor. Returns whether the user has given it. */
   readonly onConfirmationRequired: () => Promise<boolean>;
 }
@@ -122,11 +124,14 @@ export async function openStream(
   return response.body;
 }
 
-/** Returns the error of a response, and calls {@link ClientContext} if the session or the workspace has changed. */
+/** Returns the error of a response, and calls {@link ClientContext} if the session, the workspace or the role may have changed. */
 export async function readError(path: string, response: Response): Promise<ApiError> {
   const problem = (await response.json().catch(() => ({}))) as Partial<Problem>;
   if (response.status === 401 && path.startsWith('/console/')) context?.onSignedOut();
   if (problem.type === 'urn:leads:error:unknown_workspace') context?.onWorkspaceLost();
+  // Not for the request that `onForbidden` repeats, because it would be repeated without an end.
+  const isOfPage = path.startsWith('/console/') && path !== meRequest.path;
+  if (problem.type === 'urn:leads:error:forbidden' && isOfPage) context?.onForbidden();
   const fields = (problem.errors ?? []).map(({ pointer, parameter, header, detail }) => ({
     field: pointer === undefined ? (parameter ?? header ?? '') : nameOf(pointer),
     reason: detail,
