@@ -60,23 +60,26 @@ export function AssignDialog({
       >
         <Stack>
           {leads === undefined && <Text size="sm">{t.assignLead}</Text>}
+          <NativeSelect
+            label={t.assignee}
+            // It has the focus before the members are loaded, because the user may type at once.
+            data-autofocus
+            value={assigneeId}
+            error={fieldErrorsOf(error)['assigneeId']}
+            data={
+              members.data === undefined
+                ? []
+                : [{ value: '', label: t.unassigned }, ...assigneeOptions(members.data)]
+            }
+            onChange={(event) => {
+              setAssigneeId(event.currentTarget.value);
+              renewKey();
+            }}
+          />
           <QueryState query={members} />
           {/* Without the members, the only choice would be to remove the assignees. */}
           {members.data !== undefined && (
-            <>
-              <NativeSelect
-                label={t.assignee}
-                data-autofocus
-                value={assigneeId}
-                error={fieldErrorsOf(error)['assigneeId']}
-                data={[{ value: '', label: t.unassigned }, ...assigneeOptions(members.data)]}
-                onChange={(event) => {
-                  setAssigneeId(event.currentTarget.value);
-                  renewKey();
-                }}
-              />
-              <FormActions submit={t.assign} error={error} isPending={isPending} onCancel={onClose} />
-            </>
+            <FormActions submit={t.assign} error={error} isPending={isPending} onCancel={onClose} />
           )}
         </Stack>
       </form>
