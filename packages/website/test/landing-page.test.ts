@@ -162,7 +162,7 @@ test('a plain form is rejected from a foreign origin, without an origin, and wit
     [
       allowed,
       `<meta name="referrer" content="no-referrer">${form()}`,
-      'This API key is for web pages, and the request has no Origin header',
+      'This API key is for web pages, and the request has the Origin null',
     ],
     [
       allowed,
