@@ -3,17 +3,16 @@ import type { ImportAnswer } from '@leads/core/lead';
 import { useState } from 'react';
 import { importLeads } from '../../api/leads.ts';
 import { campaignOption } from '../../shell/campaign-option.ts';
+import { imports as t } from '../../texts/imports.ts';
 import * as texts from '../../texts/index.ts';
 import { useActiveCampaigns } from '../active-campaigns.ts';
 import { type ColumnTarget, guessTargets, headerFor, importFields, keyOf } from './import-file.ts';
 import { type Figures, type FormProps, ImportForm, ImportFrame, repeatedIn } from './import-steps.tsx';
 
-const t = texts.leads;
-
 /** Imports the leads of a CSV file: choose a file, map its columns, read the report. */
 export function ImportDialog({ onClose, onImported }: { onClose: () => void; onImported: () => void }) {
   return (
-    <ImportFrame title={t.importTitle} onClose={onClose}>
+    <ImportFrame title={t.title} onClose={onClose}>
       {(props) => <ImportLeads {...props} onImported={onImported} onClose={onClose} />}
     </ImportFrame>
   );
@@ -72,7 +71,7 @@ const figuresOf = (report: ImportAnswer): Figures => [
 const targetOptions = [
   ...importFields.map((value) => ({
     value,
-    label: value === 'campaignCode' ? t.campaignCodeField : t.fields[value],
+    label: value === 'campaignCode' ? t.campaignCodeField : texts.leads.fields[value],
   })),
   { value: 'extra', label: t.asExtra },
   { value: 'nothing', label: t.leaveOut },

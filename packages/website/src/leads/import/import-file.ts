@@ -1,7 +1,7 @@
 import { CsvReader, fromCell } from '@leads/core/csv';
 import { foldName, leadFields, type NewLeadFieldName, serviceFieldNames } from '@leads/core/lead/fields';
 import { UserError } from '../../shell/user-error.ts';
-import * as texts from '../../texts/index.ts';
+import { imports as t } from '../../texts/imports.ts';
 import { contactFields, isNewLeadField } from '../contact-fields.ts';
 
 /* Files to import. They are read in pieces and never held in memory as a whole. */
@@ -39,7 +39,7 @@ export interface ImportFile {
   readonly bodyLine: number;
 }
 
-const unusable = (reason: string) => new UserError(texts.leads.fileUnusable, reason);
+const unusable = (reason: string) => new UserError(t.fileUnusable, reason);
 
 const pieceBytes = 64 * 1024;
 const headBytes = 4 * pieceBytes;
@@ -51,7 +51,7 @@ const sampleRecords = 3;
  * @throws UserError if the file is not UTF-8 or has no header.
  */
 export async function readHead(file: File): Promise<ImportFile> {
-  if (!(await isUtf8(file.slice(0, headBytes)))) throw unusable(texts.leads.notUtf8);
+  if (!(await isUtf8(file.slice(0, headBytes)))) throw unusable(t.notUtf8);
   const reader = new CsvReader();
   const head = [];
   for await (const entry of readEntries(file, reader)) {
@@ -59,10 +59,10 @@ export async function readHead(file: File): Promise<ImportFile> {
     if (head.length > sampleRecords) break;
   }
   const [header, ...records] = head;
-  if (header === undefined) throw unusable(texts.leads.empty);
-  if ('fault' in header) throw unusable(texts.leads.headerFault(header.fault));
+  if (header === undefined) throw unusable(t.empty);
+  if ('fault' in header) throw unusable(t.headerFault(header.fault));
   const columns = header.cells.map((cell) => fromCell(cell).trim());
-  if (columns.every((column) => column === '')) throw unusable(texts.leads.empty);
+  if (columns.every((column) => column === '')) throw unusable(t.empty);
   const bodyOffset = records[0]?.offset ?? file.size;
   return {
     file,

@@ -4,6 +4,7 @@ import type { StatusImportAnswer } from '@leads/core/lead';
 import { useState } from 'react';
 import { importStatuses, invalidateCounts } from '../../api/leads.ts';
 import { AnchorLink } from '../../shell/links.tsx';
+import { imports as t } from '../../texts/imports.ts';
 import * as texts from '../../texts/index.ts';
 import {
   guessStatusTargets,
@@ -14,8 +15,6 @@ import {
 } from './import-file.ts';
 import { type Figures, type FormProps, ImportForm, ImportFrame, repeatedIn } from './import-steps.tsx';
 
-const t = texts.leads;
-
 interface Props {
   readonly onClose: () => void;
   readonly onImported?: () => void;
@@ -25,7 +24,7 @@ interface Props {
 export function ImportStatusesDialog({ onClose, onImported }: Props) {
   const queryClient = useQueryClient();
   return (
-    <ImportFrame title={t.importStatuses} onClose={onClose}>
+    <ImportFrame title={texts.leads.importStatuses} onClose={onClose}>
       {(props) => (
         <ImportStatuses
           {...props}
@@ -80,11 +79,11 @@ const figuresOf = (report: StatusImportAnswer): Figures => [
 
 const labels: Readonly<Record<StatusTarget, string>> = {
   id: t.leadId,
-  s1: t.s1,
-  phone: t.fields.phone,
+  s1: texts.leads.s1,
+  phone: texts.leads.fields.phone,
   campaignCode: t.campaignCodeField,
-  status: t.status,
-  reason: t.reason,
+  status: texts.leads.status,
+  reason: texts.leads.reason,
   nothing: t.leaveOut,
 };
 const targetOptions = [...statusFields, 'nothing' as const].map((value) => ({ value, label: labels[value] }));
@@ -93,7 +92,7 @@ const targetOptions = [...statusFields, 'nothing' as const].map((value) => ({ va
 function targetErrors(targets: readonly StatusTarget[]): string[] {
   const names = ['id', 's1', 'phone'] as const;
   return [
-    ...(targets.includes('status') ? [] : [t.missing(t.status)]),
+    ...(targets.includes('status') ? [] : [t.missing(texts.leads.status)]),
     ...(names.some((name) => targets.includes(name)) ? [] : [t.missingLead]),
     ...repeatedIn(targets.filter((target) => target !== 'nothing')).map((target) => t.twice(labels[target])),
   ];

@@ -8,13 +8,12 @@ import { download } from '../../shell/download.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { useKeepPage } from '../../shell/use-keep-page.ts';
 import { usePreventReload } from '../../shell/use-prevent-reload.ts';
+import { imports as t } from '../../texts/imports.ts';
 import * as texts from '../../texts/index.ts';
 import { type ImportFile, lineInFile, readHead, rejectedLines, withHeader } from './import-file.ts';
 import classes from './import.module.css';
 
 /* The steps of the dialogs that import a CSV file: choose the file, map its columns, read the report. */
-
-const t = texts.leads;
 
 /** The step of a chosen file: its columns are mapped, it is sent, or its report is shown. */
 type Step = 'mapping' | 'sending' | 'report';
@@ -348,7 +347,7 @@ function ImportReport({
               <Table.Thead>
                 <Table.Tr>
                   <Table.Th w={70}>{t.line}</Table.Th>
-                  <Table.Th>{t.reason}</Table.Th>
+                  <Table.Th>{texts.leads.reason}</Table.Th>
                 </Table.Tr>
               </Table.Thead>
               <Table.Tbody>
