@@ -199,12 +199,15 @@ function createBatchChange(
   /** Returns the lines to apply. Counts those that an import under the same key has applied, and rejects the others. */
   const toTargets = async (candidates: readonly Candidate[], reject: Reject): Promise<readonly Target[]> => {
     const found = await findIds(candidates);
-    const requestIds = candidates.flatMap(({ line }) => requestIdOf(line) ?? []);
-    const applied = await leads.findStatusRequests(workspaceId, requestIds);
+    const requestIds = candidates.map(({ line }) => requestIdOf(line));
+    const applied = await leads.findStatusRequests(
+      workspaceId,
+      requestIds.flatMap((id) => id ?? []),
+    );
     return candidates.flatMap((candidate, at) => {
       const { line, status } = candidate;
       const { id, reason = '' } = found[at] ?? {};
-      const requestId = requestIdOf(line);
+      const requestId = requestIds[at];
       const earlier = applied.get(requestId ?? '');
       if (earlier !== undefined) {
         // The lead can have other values now, and other leads can have the same: then the line names no lead or several.
