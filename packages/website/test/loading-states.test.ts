@@ -14,6 +14,27 @@ beforeAll(async () => {
 afterEach(() => website.closePages());
 afterAll(() => website?.[Symbol.asyncDispose]());
 
+test('a page appears with its heading, because its code is loaded before', async () => {
+  const { page } = await website.openSignedIn();
+  await page.addInitScript(() => {
+    const shown: (string | undefined)[] = [];
+    Object.assign(window, { shown });
+    new MutationObserver(() => {
+      const content = document.querySelector('#content');
+      if (content !== null) shown.push(content.querySelector('h1')?.textContent);
+    }).observe(document, { childList: true, subtree: true });
+  });
+  for (const [path, heading] of [
+    ['/campaigns', 'Campaigns'],
+    ['/leads', 'Leads'],
+  ] as const) {
+    await page.goto(path);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    const shown = await page.evaluate(() => Reflect.get(window, 'shown') as string[]);
+    expect([...new Set(shown)]).toEqual([heading]);
+  }
+});
+
 test('the overview says that no country has leads only when the countries are known, and its CSV file waits for them', async () => {
   const { page, workspace, member } = await website.openSignedIn();
   await website.fixture.leads.insert([

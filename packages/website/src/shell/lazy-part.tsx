@@ -49,10 +49,12 @@ export function lazyPart<Props extends object>(
   showFailure: (failure: Failure, props: Props) => ReactNode = (failure) => <ErrorNotice {...failure} />,
 ) {
   let loading: Promise<Loaded<Props>> | undefined;
+  /** Set when the code is loaded. */
+  let ready: Loaded<Props> | undefined;
   const start = () => (loading ??= attempt());
   async function attempt(): Promise<Loaded<Props>> {
     try {
-      if (onlineManager.isOnline()) return { Part: await load() };
+      if (onlineManager.isOnline()) return (ready = { Part: await load() });
     } catch (error) {
       recordNoAnswer();
       reportError(error);
@@ -60,8 +62,9 @@ export function lazyPart<Props extends object>(
     return { error: new UserError(t.notLoaded, t.notLoadedStep) };
   }
   function LazyPart(props: Props) {
-    const [result, setResult] = useState(start);
-    const loaded = use(result);
+    // A resolved promise would suspend once, and React shows the fallback of the `Suspense` for 300 ms at least.
+    const [result, setResult] = useState(() => ready ?? start());
+    const loaded = result instanceof Promise ? use(result) : result;
     const loadAgain = () => {
       const next = start();
       startTransition(() => setResult(next));
