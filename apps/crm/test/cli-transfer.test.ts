@@ -285,7 +285,12 @@ describe('leads export', () => {
         2,
         "option '--status <statuses>' must be one or more of OnHold",
       ],
-      [['export', '--workspace', slug, '--status', 'OnHold', '--status', 'Paid'], 2, 'It is given twice'],
+      [
+        ['export', '--workspace', slug, '--status', 'OnHold', '--status', 'Paid'],
+        2,
+        'It is given twice. Separate',
+      ],
+      [['export', '--workspace', slug, '--s1', 'a', '--s1', 'b'], 2, 'It is given twice.\n'],
       [['export', '--workspace', slug, '--created-to', 'soon'], 2, "'--created-to <time>'"],
       [['export', '--workspace', slug, '--phone', 'x'], 1, 'phone must contain a digit'],
       [['export', '--workspace', 'none'], 1, 'Workspace none does not exist'],

@@ -77,7 +77,8 @@ export function addExportCommand(program: Command, io: CliIo): void {
       ).choices(['csv', 'ndjson']),
     );
   for (const [flags, description] of Object.values(filterFlags)) {
-    command.addOption(new Option(flags, description).argParser(once));
+    const hint = flags === filterFlags.status[0] ? ' Separate several statuses by commas.' : '';
+    command.addOption(new Option(flags, description).argParser(onlyOnce(hint)));
   }
   command
     .addOption(quietOption())
@@ -94,9 +95,11 @@ export function addExportCommand(program: Command, io: CliIo): void {
 }
 
 /** Rejects an option that is given twice. Otherwise the export would silently ignore the first value. */
-function once(value: string, previous: string | undefined): string {
-  if (previous === undefined) return value;
-  throw new InvalidArgumentError('It is given twice. Separate several statuses by commas.');
+function onlyOnce(hint: string): (value: string, previous: string | undefined) => string {
+  return (value, previous) => {
+    if (previous === undefined) return value;
+    throw new InvalidArgumentError(`It is given twice.${hint}`);
+  };
 }
 
 async function runExport(

@@ -75,7 +75,7 @@ export function addKeyCommands(program: Command, io: CliIo): void {
         'leads key create --user ada@example.com --name Bot --scope events --allow-from 203.0.113.7',
       ),
     )
-    .action((options) => createKey(io, options));
+    .action((options, command) => createKey(io, options, command));
 
   addListAndRevokeCommands(key, io, {
     noun: 'API key',
@@ -103,7 +103,8 @@ export function addKeyCommands(program: Command, io: CliIo): void {
   });
 }
 
-async function createKey(io: CliIo, options: CreateKeyOptions): Promise<void> {
+async function createKey(io: CliIo, options: CreateKeyOptions, command: Command): Promise<void> {
+  const scope = scopeOf(options, command);
   await using operator = openOperator(io);
   const { user, workspace } = await findMembership(operator.workspaces, options.user, options.workspace);
   const campaign =
@@ -115,7 +116,7 @@ async function createKey(io: CliIo, options: CreateKeyOptions): Promise<void> {
     { workspaceId: workspace.id, userId: user.id },
     {
       name: options.name,
-      scope: scopeOf(options),
+      scope,
       allowedNetworks: options.allowFrom ?? [],
       ...(options.expiresIn !== undefined && {
         expiresAt: new Date(Date.now() + options.expiresIn * 1000),
@@ -124,7 +125,7 @@ async function createKey(io: CliIo, options: CreateKeyOptions): Promise<void> {
     },
   );
 
-  const { id, name, prefix, scope, allowedNetworks, createdAt, expiresAt } = record;
+  const { id, name, prefix, allowedNetworks, createdAt, expiresAt } = record;
   await operator.recordAction({
     action: 'api_key.created',
     scope: { workspaceId: workspace.id },
@@ -150,14 +151,14 @@ async function createKey(io: CliIo, options: CreateKeyOptions): Promise<void> {
   );
 }
 
-/** @throws CliError if `full` or `intake` is combined with another scope. */
-function scopeOf({ scope = [], intakeOnly }: CreateKeyOptions): ApiKeyScope {
+/** @throws CommanderError if `full` or `intake` is combined with another scope. */
+function scopeOf({ scope = [], intakeOnly }: CreateKeyOptions, command: Command): ApiKeyScope {
   if (intakeOnly === true) return 'intake';
   if (scope.length === 0) return 'full';
   const named = namedScopes.find((each) => scope.includes(each));
   if (named === undefined) return singleScopes.filter((each) => scope.includes(each));
   if (scope.some((each) => each !== named)) {
-    throw new CliError(`Use the scope ${named} without other scopes`);
+    command.error(`error: use the scope ${named} without other scopes`);
   }
   return named;
 }
