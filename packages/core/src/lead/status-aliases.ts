@@ -1,4 +1,4 @@
-import { type Principal, requirePermission } from '../credential/principal.ts';
+import { hasScope, type Principal, requirePermission } from '../credential/principal.ts';
 import { may } from '../credential/roles.ts';
 import { type FieldError, LeadsError } from '../errors.ts';
 import { type LeadStatus, leadStatuses } from './lead-transitions.ts';
@@ -18,7 +18,7 @@ interface ResolvedStatus {
   readonly reason?: string | undefined;
 }
 
-/** Converts the status names of requests. An alias of a publisher is unknown, because a publisher changes no status. */
+/** Converts the status names of requests. Aliases are unknown to a publisher and to a key that changes no status. */
 export interface StatusNames {
   /** @returns undefined for an unknown name. */
   resolve(name: string): ResolvedStatus | undefined;
@@ -37,16 +37,21 @@ function foldAlias(alias: string): string {
   return alias.normalize('NFKC').toLowerCase().trim().replaceAll(/\s+/g, ' ');
 }
 
+/** Returns what equal aliases have in common. Only the upper case of some letters is equal, such as that of `ß` and `ss`. */
+function keyOf(alias: string): string {
+  return foldAlias(alias).toUpperCase().toLowerCase();
+}
+
 /** Reads the status aliases of the principal's workspace. */
-export async function readStatusNames(
-  store: StatusAliasStore,
-  { workspaceId, role }: Pick<Principal, 'workspaceId' | 'role'>,
-): Promise<StatusNames> {
-  const aliases = may(role, 'manageStatusAliases') ? await store.list(workspaceId) : [];
+export async function readStatusNames(store: StatusAliasStore, principal: Principal): Promise<StatusNames> {
+  const isKnown = may(principal.role, 'manageStatusAliases') && hasScope(principal, 'leads:status');
+  const aliases = isKnown ? await store.list(principal.workspaceId) : [];
   const byAlias = new Map(aliases.map((each) => [each.alias, each]));
+  const byKey = new Map(aliases.map((each) => [keyOf(each.alias), each]));
   const known = aliases.map(({ alias }) => alias).join(', ');
   return {
-    resolve: (name) => (isStatus(name) ? { status: name } : byAlias.get(foldAlias(name))),
+    resolve: (name) =>
+      isStatus(name) ? { status: name } : (byAlias.get(foldAlias(name)) ?? byKey.get(keyOf(name))),
     unknownReason: `must be ${leadStatuses.join(', ')}${known === '' ? '' : `, or one of the aliases ${known}`}`,
   };
 }
@@ -59,7 +64,7 @@ export async function readStatusNames(
  */
 export async function withStatus<Body extends { readonly status: string; readonly reason?: string }>(
   store: StatusAliasStore,
-  principal: Pick<Principal, 'workspaceId' | 'role'>,
+  principal: Principal,
   body: Body,
 ): Promise<Body & { readonly status: LeadStatus }> {
   const { status } = body;
@@ -106,8 +111,8 @@ export async function replaceStatusAliases(
     if (named !== undefined && named !== each.status) {
       faults.push({ at: 'body', path, reason: `is the name of the status ${named}` });
     }
-    if (seen.has(alias)) faults.push({ at: 'body', path, reason: 'occurs twice' });
-    seen.add(alias);
+    if (seen.has(keyOf(alias))) faults.push({ at: 'body', path, reason: 'occurs twice' });
+    seen.add(keyOf(alias));
     if (Array.from(alias).length > maxFoldedLength) {
       const reason = `must have at most ${maxFoldedLength} characters after Unicode normalization (NFKC)`;
       faults.push({ at: 'body', path, reason });
