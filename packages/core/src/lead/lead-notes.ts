@@ -26,7 +26,7 @@ export async function addLeadNote(
 ): Promise<{ note: LeadNote; version: number }> {
   requirePermission(principal, 'writeNotes');
   const lead = await findLead(leads, principal, leadId);
-  const parent = parentId === undefined ? undefined : await findParent(notes, lead, parentId);
+  const parent = parentId === undefined ? undefined : await findParent(notes, lead, parentId.toLowerCase());
   const added = await notes.add(lead, {
     id: newId(),
     text,

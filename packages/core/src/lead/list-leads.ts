@@ -120,9 +120,9 @@ const indexedLengths: Readonly<Partial<Record<SortField, number>>> = { country: 
 function toFilter(query: LeadChoice, { userId }: Viewer): LeadFilter {
   const { status, user, campaignCode, s1, lpName, country, source, assignee, callbackDue, has } = query;
   return {
-    ids: query.ids?.filter((id) => uuidPattern.test(id)),
+    // Both spellings of an id are the same, also in a cursor.
+    ids: query.ids?.map((id) => id.toLowerCase()).filter((id) => uuidPattern.test(id)),
     statuses: status === undefined ? undefined : toStatuses(status),
-    // Both spellings of an id are the same user, also in a cursor.
     user: user?.toLowerCase(),
     campaignCode,
     paymentId: query.payment?.toLowerCase(),

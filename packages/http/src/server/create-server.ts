@@ -6,6 +6,7 @@ import type { Principal } from '@leads/core/credential';
 import { Problem } from '@leads/core/error-schema';
 import { type ErrorCode, LeadsError } from '@leads/core/errors';
 import type { RequestLog } from '@leads/core/request-log';
+import { uuidPattern } from '@leads/core/uuid';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -220,7 +221,10 @@ export function createServer(options: {
     // Rejected before the body is read: the service parses no body for a path that does not exist.
     else if (request.is404 || hasEmptyParameter(request)) {
       if (options.answerUnknownPath?.(request, reply) !== true) done(new LeadsError('not_found'));
-    } else done();
+    } else {
+      lowerUuids(request.params as Record<string, string>);
+      done();
+    }
   });
   // Set when the response is sent: the connection of a request that arrived before the signal would stay open and keep
   // the process alive.
@@ -261,6 +265,14 @@ export function createServer(options: {
 /** Returns whether a path parameter is empty: the router matches `/leads/` to `/leads/:id` with an empty id. */
 function hasEmptyParameter({ params }: FastifyRequest): boolean {
   return Object.values(params as Record<string, string>).includes('');
+}
+
+/** Changes UUIDs of path parameters to lower case, as the services store and compare them (RFC 9562, 4). */
+function lowerUuids(params: Record<string, string>): void {
+  for (const [name, value] of Object.entries(params)) {
+    const lower = value.toLowerCase();
+    if (lower !== value && uuidPattern.test(lower)) params[name] = lower;
+  }
 }
 
 /** Returns whether a request has exactly 1 `Host` header, as HTTP/1.1 requires (RFC 9112, 3.2). */
