@@ -13,7 +13,8 @@ import {
 import { isAnswering, recordNoAnswer } from '../api/connection.ts';
 import { reportError } from '../report-errors.ts';
 import * as texts from '../texts/index.ts';
-import { ErrorNotice } from './states.tsx';
+import { ErrorNotice, PendingPage } from './states.tsx';
+import { DialogOpener, openerOf } from './use-focus-back.ts';
 import { UserError } from './user-error.ts';
 
 const t = texts.common.errors;
@@ -88,20 +89,54 @@ export function lazyPart<Props extends object>(
     if (!isLoaded) loading = undefined;
     return isLoaded;
   };
-  return Object.assign(LazyPart, { preload });
+  return Object.assign(LazyPart, { preload, isReady: () => ready !== undefined, settle: () => start() });
+}
+
+/**
+ * Renders a fallback until the code of a part is loaded or has failed to load. Then the part does not suspend. React shows
+ * what has suspended 300 ms after its fallback at the earliest.
+ */
+function afterLoading<Props extends object>(Part: ReturnType<typeof lazyPart<Props>>, fallback: ReactNode) {
+  return function PartAfterLoading(props: Props) {
+    const [isSettled, setSettled] = useState(Part.isReady);
+    useEffect(() => {
+      let isShown = true;
+      void Part.settle().then(() => isShown && setSettled(true));
+      return () => {
+        isShown = false;
+      };
+    }, []);
+    return isSettled ? (
+      <Suspense fallback={fallback}>
+        <Part {...props} />
+      </Suspense>
+    ) : (
+      fallback
+    );
+  };
 }
 
 /** A dialog whose code is loaded when the dialog is opened. */
 export function lazyDialog<Props extends { onClose: () => void }>(load: () => Promise<ComponentType<Props>>) {
   const Part = lazyPart(load, showAbovePage);
+  const Dialog = afterLoading(Part, null);
   function LazyDialog(props: Props) {
+    const [opener] = useState(() => openerOf(document.activeElement));
     return (
-      <Suspense>
-        <Part {...props} />
-      </Suspense>
+      <DialogOpener value={opener}>
+        <Dialog {...props} />
+      </DialogOpener>
     );
   }
   return Object.assign(LazyDialog, { preload: Part.preload });
+}
+
+/** A section of a page whose code is loaded when the section is shown, with a fallback in its place meanwhile. */
+export function lazySection<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+  fallback: ReactNode = <PendingPage />,
+) {
+  return afterLoading(lazyPart(load), fallback);
 }
 
 /** A page whose code is loaded when the page is opened. Nothing is lost when it is reloaded. */

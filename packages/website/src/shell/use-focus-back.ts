@@ -1,8 +1,11 @@
-import { useEffect, useEffectEvent, useState } from 'react';
+import { createContext, useContext, useEffect, useEffectEvent, useState } from 'react';
 import { focusPage } from './focus-page.ts';
 
 /** The elements that can take the focus if the focused element is removed, nearest first. */
 const places = 'li, section, [role="dialog"]';
+
+/** The element that had the focus when a dialog was opened whose code was loaded first. */
+export const DialogOpener = createContext<Element | undefined>(undefined);
 
 /**
  * Returns the focus when a dialog closes: to the element that opened the dialog. If that element is gone, to the button
@@ -12,8 +15,9 @@ const places = 'li, section, [role="dialog"]';
  * @param isReturned returns false if what the dialog opens takes the focus instead.
  */
 export function useFocusBack(isReturned: () => boolean = () => true): void {
-  // The menu that opened the dialog may be gone when the dialog appears.
-  const [chosenFrom] = useState(() => openerOf(document.activeElement));
+  // The menu that opened the dialog may be gone when the dialog appears. Then no element has the focus for some time.
+  const earlierOpener = useContext(DialogOpener);
+  const [chosenFrom] = useState(() => openerOf(document.activeElement) ?? earlierOpener);
   const shouldReturn = useEffectEvent(isReturned);
   useEffect(() => {
     const opener = openerOf(document.activeElement) ?? chosenFrom;
@@ -48,7 +52,7 @@ const labelOf = (element: Element | undefined) =>
   element?.getAttribute('aria-label') ?? element?.textContent ?? '';
 
 /** Returns the element that opened a dialog. For a menu item, which closes, it is the button of the menu. */
-function openerOf(focused: Element | null): Element | undefined {
+export function openerOf(focused: Element | null): Element | undefined {
   const menu = focused?.closest('[role="menu"]');
   const button = document.getElementById(menu?.getAttribute('aria-labelledby') ?? '');
   const opener = button ?? focused;

@@ -2,7 +2,7 @@ import type { CampaignFigures } from '@leads/core/overview';
 import { Code, Group, List, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { type ReactNode, Suspense } from 'react';
+import type { ReactNode } from 'react';
 import { landingPagesOfQuery } from '../../api/campaigns.ts';
 import { type Endpoint, postbacksQuery, webhooksQuery } from '../../api/endpoints.ts';
 import { campaignFiguresQuery, campaignPublishersQuery } from '../../api/overview.ts';
@@ -11,7 +11,7 @@ import { AnchorLink, ButtonLink } from '../../shell/links.tsx';
 import { formatMoney } from '../../shell/money.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
-import { PendingPage, QueryState } from '../../shell/states.tsx';
+import { QueryState } from '../../shell/states.tsx';
 import { NextPageButton } from '../../shell/next-page-button.tsx';
 import * as texts from '../../texts/index.ts';
 import { Breakdown } from '../../shell/breakdown.tsx';
@@ -21,13 +21,13 @@ import { CampaignState, CampaignWarnings } from './campaign-state.tsx';
 import { lastWeekOf } from './campaigns-table.tsx';
 import { Sparkline } from './sparkline.tsx';
 import { writeHoldTime, writeWindow } from './write-window.ts';
-import { lazyPart } from '../../shell/lazy-part.tsx';
+import { lazySection } from '../../shell/lazy-part.tsx';
 import { useMay } from '../../shell/use-may.ts';
 
 const t = texts.campaigns;
 // The form's library is not needed to show the figures.
-const CampaignSettings = lazyPart(async () => (await import('./campaign-settings.tsx')).CampaignSettings);
-const PublisherPayouts = lazyPart(async () => (await import('./publisher-payouts.tsx')).PublisherPayouts);
+const CampaignSettings = lazySection(async () => (await import('./campaign-settings.tsx')).CampaignSettings);
+const PublisherPayouts = lazySection(async () => (await import('./publisher-payouts.tsx')).PublisherPayouts);
 const route = getRouteApi('/console/campaigns/$id');
 
 /** One campaign: its figures, landing pages, integrations, publishers, settings and payouts. */
@@ -71,16 +71,10 @@ export function CampaignPage() {
         <Stack>
           <Integrations code={campaign.code} isManaging={isManaging} />
           {isManaging && (
-            <Suspense fallback={<PendingPage />}>
-              <PublisherPayouts key={`${campaign.id} ${campaign.payout?.currency}`} campaign={campaign} />
-            </Suspense>
+            <PublisherPayouts key={`${campaign.id} ${campaign.payout?.currency}`} campaign={campaign} />
           )}
         </Stack>
-        {isManaging && (
-          <Suspense fallback={<PendingPage />}>
-            <CampaignSettings key={campaign.id} campaign={campaign} />
-          </Suspense>
-        )}
+        {isManaging && <CampaignSettings key={campaign.id} campaign={campaign} />}
       </SimpleGrid>
     </Stack>
   );

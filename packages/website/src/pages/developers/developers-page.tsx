@@ -1,24 +1,24 @@
 import { Stack, Tabs } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { Suspense } from 'react';
 import { useCommands } from '../../shell/commands.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
-import { PendingPage } from '../../shell/states.tsx';
 import { useMay } from '../../shell/use-may.ts';
 import { developers as t } from '../../texts/developers.ts';
+import { AccessTokens } from '../../credentials/access-tokens.tsx';
+import { ApiKeys } from '../../credentials/api-keys.tsx';
 import { useHeldSecrets } from '../../credentials/held-secrets.tsx';
-import { lazyPart } from '../../shell/lazy-part.tsx';
+import { lazySection } from '../../shell/lazy-part.tsx';
 
 const route = getRouteApi('/console/developers');
 const tabs = ['keys', 'examples', 'requests', 'usage', 'integrations'] as const;
 
-const ApiKeys = lazyPart(async () => (await import('../../credentials/api-keys.tsx')).ApiKeys);
-const AccessTokens = lazyPart(async () => (await import('../../credentials/access-tokens.tsx')).AccessTokens);
-const MemberCredentials = lazyPart(async () => (await import('./member-credentials.tsx')).MemberCredentials);
-const TryIt = lazyPart(async () => (await import('../../examples/try-it.tsx')).TryIt);
-const RequestLog = lazyPart(async () => (await import('./request-log.tsx')).RequestLog);
-const Usage = lazyPart(async () => (await import('./usage.tsx')).Usage);
-const Integrations = lazyPart(
+const MemberCredentials = lazySection(
+  async () => (await import('./member-credentials.tsx')).MemberCredentials,
+);
+const TryIt = lazySection(async () => (await import('../../examples/try-it.tsx')).TryIt);
+const RequestLog = lazySection(async () => (await import('./request-log.tsx')).RequestLog);
+const Usage = lazySection(async () => (await import('./usage.tsx')).Usage);
+const Integrations = lazySection(
   async () => (await import('../integrations/integrations-page.tsx')).Integrations,
 );
 
@@ -64,7 +64,7 @@ export function DevelopersPage() {
         </Tabs.List>
         {tabs.map((each) => (
           <Tabs.Panel key={each} value={each}>
-            <Suspense fallback={<PendingPage />}>{panels[each]}</Suspense>
+            {panels[each]}
           </Tabs.Panel>
         ))}
       </Tabs>

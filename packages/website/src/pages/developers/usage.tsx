@@ -1,19 +1,21 @@
 import type { KeyUsage } from '@leads/core/request-log';
 import { Skeleton, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Suspense } from 'react';
 import { keyUsageQuery } from '../../api/requests.ts';
 import { QueryState } from '../../shell/states.tsx';
 import { formatDay } from '../../shell/time.ts';
 import { developers as t } from '../../texts/developers.ts';
 import { useChosenKey } from './use-chosen-key.tsx';
-import { lazyPart } from '../../shell/lazy-part.tsx';
+import { lazySection } from '../../shell/lazy-part.tsx';
 
 const number = new Intl.NumberFormat('en');
 const counts = ['success', 'clientErrors', 'serverErrors', 'unlisted'] as const;
 
 // The chart library is as large as the rest of the website.
-const UsageChart = lazyPart(async () => (await import('./usage-chart.tsx')).UsageChart);
+const UsageChart = lazySection(
+  async () => (await import('./usage-chart.tsx')).UsageChart,
+  <Skeleton h={240} />,
+);
 
 /** The requests of one API key by day. */
 export function Usage() {
@@ -45,9 +47,7 @@ function Days({ id }: { id: string }) {
 function DayList({ days }: { days: KeyUsage['days'] }) {
   return (
     <>
-      <Suspense fallback={<Skeleton h={240} />}>
-        <UsageChart days={days} />
-      </Suspense>
+      <UsageChart days={days} />
       <Table.ScrollContainer
         minWidth={480}
         scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'group', 'aria-label': t.usageChart } }}

@@ -1,21 +1,21 @@
 import type { LeadDetail } from '@leads/core/lead';
 import { Button, Group, Text } from '@mantine/core';
-import { Suspense, useState } from 'react';
+import { useState } from 'react';
 import { formatMoney } from '../../shell/money.ts';
-import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
+import { ErrorNotice } from '../../shell/states.tsx';
 import { exactTime, relativeTime, useNow } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
 import { statusOf } from '../../leads/lead-status.ts';
 import { Fact, Section } from './panel-parts.tsx';
 import { useLeadEdit } from './use-lead-edit.ts';
-import { lazyPart } from '../../shell/lazy-part.tsx';
+import { lazySection } from '../../shell/lazy-part.tsx';
 import { useMay } from '../../shell/use-may.ts';
 
 const t = texts.leads;
 
 // Most leads are read without a change of these.
-const PayoutForm = lazyPart(async () => (await import('./payout-forms.tsx')).PayoutForm);
-const HoldForm = lazyPart(async () => (await import('./payout-forms.tsx')).HoldForm);
+const PayoutForm = lazySection(async () => (await import('./payout-forms.tsx')).PayoutForm);
+const HoldForm = lazySection(async () => (await import('./payout-forms.tsx')).HoldForm);
 
 /** The payout of a lead, and when or whether it is approved without a person. */
 export function LeadPayout({ lead }: { lead: LeadDetail }) {
@@ -65,10 +65,8 @@ export function LeadPayout({ lead }: { lead: LeadDetail }) {
         </Group>
       )}
       {release.isError && <ErrorNotice error={release.error} />}
-      <Suspense fallback={<PendingPage />}>
-        {form === 'payout' && canSet && <PayoutForm lead={lead} onClose={close} />}
-        {form === 'hold' && canHold && <HoldForm lead={lead} onClose={close} />}
-      </Suspense>
+      {form === 'payout' && canSet && <PayoutForm lead={lead} onClose={close} />}
+      {form === 'hold' && canHold && <HoldForm lead={lead} onClose={close} />}
     </Section>
   );
 }

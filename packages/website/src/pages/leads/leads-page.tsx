@@ -4,14 +4,14 @@ import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useMediaQuery } from '@mantine/hooks';
-import { Suspense, useMemo, useRef, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import { meQuery, roleOf } from '../../api/account.ts';
 import { browserAddress } from '../../api/workspace-address.ts';
 import { leadCountQuery, leadQuery } from '../../api/leads.ts';
 import { jobsQuery } from '../../api/jobs.ts';
 import { useCommands } from '../../shell/commands.ts';
 import { IconPlus } from '../../shell/icons.tsx';
-import { lazyDialog, lazyPart } from '../../shell/lazy-part.tsx';
+import { lazyDialog, lazySection } from '../../shell/lazy-part.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import type { ListView } from '../../leads/built-in-views.ts';
@@ -43,8 +43,8 @@ const t = texts.leads;
 const route = getRouteApi('/console/leads');
 
 const LeadPanel = lazyDialog(async () => (await import('./lead-panel.tsx')).LeadPanel);
-const ExportProgress = lazyPart(async () => (await import('./export-progress.tsx')).ExportProgress);
-const JobsLine = lazyPart(async () => (await import('./jobs-line.tsx')).JobsLine);
+const ExportProgress = lazySection(async () => (await import('./export-progress.tsx')).ExportProgress, null);
+const JobsLine = lazySection(async () => (await import('./jobs-line.tsx')).JobsLine, null);
 
 /** The next page is fetched while this many leads follow the open one. */
 const leadsAhead = 20;
@@ -157,10 +157,8 @@ export function LeadsPage() {
           onLeaveSearch={focusList}
         />
         <FilterChips filters={filters} onChange={(changes) => show(changes)} />
-        <Suspense>
-          {jobs !== undefined && jobs.length > 0 && <JobsLine jobs={jobs} role={role} />}
-          {exports.length > 0 && <ExportProgress exports={exports} />}
-        </Suspense>
+        {jobs !== undefined && jobs.length > 0 && <JobsLine jobs={jobs} role={role} />}
+        {exports.length > 0 && <ExportProgress exports={exports} />}
         {data.isFailing && (
           <Text size="sm" c="red" role="status">
             {t.paused}

@@ -10,7 +10,7 @@ import {
   Title,
 } from '@mantine/core';
 import type { Overview, OverviewPayouts } from '@leads/core/overview';
-import { type ComponentProps, Suspense, useEffect, useState } from 'react';
+import { type ComponentProps, useEffect, useState } from 'react';
 import { formatMoney } from '../../shell/money.ts';
 import * as texts from '../../texts/index.ts';
 import { formatNumber } from '../../shell/numbers.ts';
@@ -18,12 +18,14 @@ import { stepNames } from './figures.ts';
 import { statuses } from '../../leads/lead-status.ts';
 import { meanings } from '../../shell/amount-columns.ts';
 import { stepPayouts } from './payouts.ts';
-import { lazyPart } from '../../shell/lazy-part.tsx';
+import { lazySection } from '../../shell/lazy-part.tsx';
 
 const t = texts.overview;
 
+const pendingChart = <Skeleton h={320} />;
+
 // The chart library is as large as the rest of the website.
-const StepsChart = lazyPart(async () => (await import('./steps-chart.tsx')).StepsChart);
+const StepsChart = lazySection(async () => (await import('./steps-chart.tsx')).StepsChart, pendingChart);
 
 interface StepsProps {
   readonly overview: Overview;
@@ -90,13 +92,7 @@ export function Steps({ overview, payouts, zone, isPayoutsFirst }: StepsProps) {
           {t.noPayoutsByTime}
         </Text>
       )}
-      {view === 'chart' ? (
-        <Suspense fallback={<Skeleton h={320} />}>
-          {isShown ? <StepsChart {...common} /> : <Skeleton h={320} />}
-        </Suspense>
-      ) : (
-        <StepsTable {...common} />
-      )}
+      {view === 'chart' ? isShown ? <StepsChart {...common} /> : pendingChart : <StepsTable {...common} />}
     </Paper>
   );
 }

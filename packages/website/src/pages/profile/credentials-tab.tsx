@@ -1,13 +1,11 @@
 import { Stack } from '@mantine/core';
-import { Suspense } from 'react';
-import { PendingPage } from '../../shell/states.tsx';
 import { AccessTokens } from '../../credentials/access-tokens.tsx';
 import { ApiKeys } from '../../credentials/api-keys.tsx';
 import { useHeldSecrets } from '../../credentials/held-secrets.tsx';
-import { lazyPart } from '../../shell/lazy-part.tsx';
+import { lazySection } from '../../shell/lazy-part.tsx';
 
 // Below the first screen.
-const TryIt = lazyPart(async () => (await import('../../examples/try-it.tsx')).TryIt);
+const TryIt = lazySection(async () => (await import('../../examples/try-it.tsx')).TryIt);
 
 export function CredentialsTab() {
   const { held, show, clear, dialog } = useHeldSecrets();
@@ -15,9 +13,7 @@ export function CredentialsTab() {
     <Stack gap="xl">
       <ApiKeys onMade={show} onRevoked={clear} />
       <AccessTokens onMade={show} onRevoked={clear} />
-      <Suspense fallback={<PendingPage />}>
-        <TryIt held={held} onMade={show} onClear={clear} />
-      </Suspense>
+      <TryIt held={held} onMade={show} onClear={clear} />
       {dialog}
     </Stack>
   );

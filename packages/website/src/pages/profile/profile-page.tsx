@@ -1,19 +1,17 @@
 import { Tabs } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { Suspense } from 'react';
 import { useCommands } from '../../shell/commands.ts';
 import { PageHeading } from '../../shell/page-heading.tsx';
-import { PendingPage } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { CredentialsTab } from './credentials-tab.tsx';
-import { lazyPart } from '../../shell/lazy-part.tsx';
+import { lazySection } from '../../shell/lazy-part.tsx';
 
 const t = texts.profile;
 const route = getRouteApi('/console/profile');
 const tabs = ['credentials', 'account', 'sessions'] as const;
 
-const AccountTab = lazyPart(async () => (await import('./account-tab.tsx')).AccountTab);
-const SessionsTab = lazyPart(async () => (await import('./sessions-tab.tsx')).SessionsTab);
+const AccountTab = lazySection(async () => (await import('./account-tab.tsx')).AccountTab);
+const SessionsTab = lazySection(async () => (await import('./sessions-tab.tsx')).SessionsTab);
 
 export function ProfilePage() {
   const { tab } = route.useSearch();
@@ -44,14 +42,10 @@ export function ProfilePage() {
           <CredentialsTab />
         </Tabs.Panel>
         <Tabs.Panel value="account">
-          <Suspense fallback={<PendingPage />}>
-            <AccountTab />
-          </Suspense>
+          <AccountTab />
         </Tabs.Panel>
         <Tabs.Panel value="sessions">
-          <Suspense fallback={<PendingPage />}>
-            <SessionsTab />
-          </Suspense>
+          <SessionsTab />
         </Tabs.Panel>
       </Tabs>
     </>
