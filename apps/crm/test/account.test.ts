@@ -351,6 +351,22 @@ describe('a second factor', () => {
     }
   });
 
+  test('accepts a recovery code once if several sign-ins use it at the same time', async () => {
+    const email = newEmail();
+    const owner = new Visitor(service);
+    await owner.signUp(email);
+    const [code = ''] = (await owner.addSecondFactor()).backupCodes;
+    const visitors = Array.from({ length: 4 }, () => new Visitor(service));
+    for (const visitor of visitors) await visitor.signIn(email);
+    // Both read the codes before one of them removes the code.
+    const release = await fixture.holdTable('two_factor', 'EXCLUSIVE');
+    const answers = visitors.map((visitor) => visitor.account('/two-factor/verify-backup-code', { code }));
+    await expect.poll(() => fixture.countBlocked('%two_factor%'), { timeout: 30_000 }).toBe(4);
+    await release();
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 400, 400, 400]);
+  });
+
   test.each(['change', 'reset'])(
     'does not complete a sign-in that began before a %s of the password',
     async (how) => {

@@ -173,6 +173,22 @@ test('an invitation is stored as canceled if its sender is not an owner any more
   expect(invitation).toEqual({ status: 'canceled' });
 });
 
+test('an invitation that is accepted several times at once adds one member, and the other requests get 400', async () => {
+  const { owner } = await openWorkspace();
+  const email = `${randomUUID()}@example.com`;
+  const guest = new Visitor(service);
+  await guest.signUp(email);
+  const invited = await owner.callOrganization('invite-member', { email, role: 'publisher' });
+  const { id: invitationId } = invited.json<{ id: string }>();
+  // All of them read the pending invitation before one of them changes it.
+  const release = await fixture.holdTable('invitation');
+  const answers = [1, 2, 3].map(() => guest.account('/organization/accept-invitation', { invitationId }));
+  await expect.poll(() => fixture.countBlocked('%invitation%'), { timeout: 30_000 }).toBe(3);
+  await release();
+  const statuses = (await Promise.all(answers)).map(({ status }) => status);
+  expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 400, 400]);
+});
+
 test('an owner changes members of the workspace in the request, not of the active workspace of the session', async () => {
   const { workspace, owner } = await openWorkspace();
   const other = await openWorkspace();

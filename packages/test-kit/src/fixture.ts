@@ -64,6 +64,8 @@ export interface Fixture extends AsyncDisposable {
       | 'delivery_endpoint'
       | 'member'
       | 'session'
+      | 'two_factor'
+      | 'invitation'
       | 'api_key'
       | 'lead_event_log_state',
     mode?: 'EXCLUSIVE' | 'ACCESS EXCLUSIVE',

@@ -13,12 +13,15 @@ const rejectedRowStates = /^(22|23|54)/;
 export class DatabaseError extends StoreError {
   override readonly name = 'DatabaseError';
   readonly sqlState: string | undefined;
+  /** The code of Prisma or node-postgres. The adapter of the account library reads it: `P2025` means that no row matches. */
+  readonly code: string | undefined;
   /** Postgres names the row for NOT NULL and CHECK constraints. */
   readonly rowId: string | undefined;
 
-  constructor(sqlState: string | undefined, prismaCode: string | undefined, rowId?: string) {
-    super(`Postgres rejected a statement (SQLSTATE ${sqlState ?? 'unknown'}, ${prismaCode ?? 'no code'})`);
+  constructor(sqlState: string | undefined, code: string | undefined, rowId?: string) {
+    super(`Postgres rejected a statement (SQLSTATE ${sqlState ?? 'unknown'}, ${code ?? 'no code'})`);
     this.sqlState = sqlState;
+    this.code = code;
     this.rowId = rowId;
   }
 
