@@ -4,6 +4,7 @@ import { createAccountStore, openDatabase } from '@leads/core/db';
 import type { TestWorkspace } from '@leads/test-kit/fixture';
 import type { Answer } from '@leads/test-kit/http-client';
 import { afterAll, expect, test, vi } from 'vitest';
+import { runLeads } from './command-line.ts';
 import { startCrm } from './crm.ts';
 import { signInAs, Visitor } from './visitor.ts';
 
@@ -187,6 +188,27 @@ test('an invitation that is accepted several times at once adds one member, and 
   await release();
   const statuses = (await Promise.all(answers)).map(({ status }) => status);
   expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 400, 400]);
+});
+
+test('a user that an operator adds to a workspace has no pending invitation to it any more', async () => {
+  const { workspace, owner } = await openWorkspace();
+  const other = await openWorkspace();
+  const email = `${randomUUID()}@example.com`;
+  const guest = new Visitor(service);
+  await guest.signUp(email);
+  const invite = async (by: SignedIn) =>
+    (await by.callOrganization('invite-member', { email, role: 'publisher' })).json<{ id: string }>().id;
+  const [invitationId, otherId] = [await invite(owner), await invite(other.owner)];
+  const args = ['user', 'create', '--email', email, '--name', 'Guest', '--workspace', workspace.slug];
+  const added = await runLeads([...args, '--role', 'manager'], { DATABASE_URL: crm.databaseUrl });
+  expect(added.code).toBe(0);
+  const accepted = await guest.account('/organization/accept-invitation', { invitationId });
+  expect([accepted.status, accepted.json()]).toMatchObject([
+    400,
+    { message: expect.stringContaining('The invitation was accepted, declined or canceled') },
+  ]);
+  const others = await guest.account('/organization/accept-invitation', { invitationId: otherId });
+  expect(others.status).toBe(200);
 });
 
 test('an owner changes members of the workspace in the request, not of the active workspace of the session', async () => {

@@ -124,6 +124,11 @@ export function createWorkspaceStore({ prisma, select, transaction }: Database):
           data: { id: newId(), workspaceId: joined.id, userId: user.id, role },
           select: { id: true, createdAt: true },
         });
+        // A member cannot accept an invitation, and would see it as pending until it expires.
+        await tx.invitation.updateMany({
+          where: { workspaceId: joined.id, email: user.email, status: 'pending' },
+          data: { status: 'canceled' },
+        });
         return { ...member, user, workspace: joined, role, workspaceCreated: existing === null };
       });
       return orConflict(added, { message: `${email} is already a member of ${slug}` });
