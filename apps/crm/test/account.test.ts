@@ -367,6 +367,25 @@ describe('a second factor', () => {
     expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 400, 400, 400]);
   });
 
+  test('that was switched off and set up again is required in a browser that an earlier one trusted', async () => {
+    const email = newEmail();
+    const owner = new Visitor(service);
+    await owner.signUp(email);
+    const { secret } = await owner.addSecondFactor();
+    const trusted = new Visitor(service);
+    await trusted.signIn(email);
+    const code = totp(secret, Date.now() + 30_000);
+    const verified = await trusted.account('/two-factor/verify-totp', { code, trustDevice: true });
+    expect(verified.status).toBe(200);
+    await trusted.account('/sign-out');
+    expect((await trusted.signIn(email)).json()).toMatchObject({ signedIn: true });
+    await trusted.account('/sign-out');
+
+    expect((await owner.account('/two-factor/disable', { password })).status).toBe(200);
+    await owner.addSecondFactor();
+    expect((await trusted.signIn(email)).json()).toMatchObject({ twoFactorRedirect: true });
+  });
+
   test.each(['change', 'reset'])(
     'does not complete a sign-in that began before a %s of the password',
     async (how) => {

@@ -68,6 +68,8 @@ export interface AccountStore {
    * @returns whether the user had a second factor.
    */
   removeSecondFactor(userId: string): Promise<boolean>;
+  /** Removes the browsers of a user that need no second factor. */
+  removeTrustedBrowsers(userId: string): Promise<void>;
   /** Ends the sign-ins of a user that wait for the second factor. */
   endPendingSignIns(userId: string): Promise<void>;
   /** Voids the password links of a user. @param beforeId the id of a verification. Only older links are voided. */

@@ -26,6 +26,10 @@ const [minPauseMs, maxPauseMs] = [1_000, 5 * 60 * 1_000];
 
 /** The prefix that the account library gives to the identifier of a browser that needs no second factor. */
 const trustedBrowserPrefix = 'trust-device-';
+const trustedBrowsersOf = (userId: string) => ({
+  value: userId,
+  identifier: { startsWith: trustedBrowserPrefix },
+});
 /** The prefix that the account library gives to the identifier of a sign-in that waits for the second factor. */
 const pendingSignInPrefix = '2fa-';
 
@@ -147,6 +151,10 @@ export function createAccountStore({ prisma, select, transaction }: Database): A
       ]);
     },
 
+    async removeTrustedBrowsers(userId) {
+      await prisma.verification.deleteMany({ where: trustedBrowsersOf(userId) });
+    },
+
     async endPendingSignIns(userId) {
       await prisma.verification.deleteMany({
         where: { value: userId, identifier: { startsWith: pendingSignInPrefix } },
@@ -161,9 +169,7 @@ export function createAccountStore({ prisma, select, transaction }: Database): A
         });
         if (count === 0) return false;
         await tx.twoFactor.deleteMany({ where: { userId } });
-        await tx.verification.deleteMany({
-          where: { value: userId, identifier: { startsWith: trustedBrowserPrefix } },
-        });
+        await tx.verification.deleteMany({ where: trustedBrowsersOf(userId) });
         await tx.session.deleteMany({ where: { userId } });
         return true;
       });

@@ -11,8 +11,9 @@ const challengeCookie = 'two_factor';
 /**
  * Accepts each code of an authenticator app once (RFC 6238, 5.2). The library accepts it as long as it is valid. A second factor
  * is set up once, too: the library would replace it and its recovery codes, which no entry of the audit log would show.
+ * When it is switched off, no browser is trusted any more: the library would trust the other ones with the next second factor.
  */
-export function secondFactorOnce(store: Pick<AccountStore, 'countAttempt'>) {
+export function secondFactorOnce(store: Pick<AccountStore, 'countAttempt' | 'removeTrustedBrowsers'>) {
   return {
     id: 'leads-second-factor-once',
     hooks: {
@@ -35,6 +36,15 @@ export function secondFactorOnce(store: Pick<AccountStore, 'countAttempt'>) {
             const session = await getSessionFromCtx(context);
             if (session?.user['twoFactorEnabled'] === true)
               throw new APIError('BAD_REQUEST', { code: 'SECOND_FACTOR_EXISTS' });
+          }),
+        },
+      ],
+      after: [
+        {
+          matcher: ({ path }) => path === '/two-factor/disable',
+          handler: createAuthMiddleware(async ({ context: { returned, session } }) => {
+            if (!(returned instanceof Error) && session !== null)
+              await store.removeTrustedBrowsers(session.user.id);
           }),
         },
       ],
