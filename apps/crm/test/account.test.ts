@@ -367,6 +367,38 @@ describe('a second factor', () => {
     expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 400, 400, 400]);
   });
 
+  test('says what to do after 5 wrong codes of a sign-in, and when to sign in again after 10', async () => {
+    // The attempts of an address are limited, and the other tests need theirs.
+    await using separate = await startCrm();
+    const email = newEmail();
+    const owner = new Visitor(separate.service);
+    await owner.signUp(email);
+    const { secret } = await owner.addSecondFactor();
+    const verify = (visitor: Visitor, code: string) => visitor.account('/two-factor/verify-totp', { code });
+    let visitor = new Visitor(separate.service);
+    for (let count = 0; count < 10; count += 1) {
+      if (count % 5 === 0) {
+        visitor = new Visitor(separate.service);
+        await visitor.signIn(email);
+      }
+      expect((await verify(visitor, `10000${count}`)).status).toBe(401);
+      if (count !== 4) continue;
+      const sixth = await verify(visitor, '200000');
+      expect([sixth.status, sixth.json()]).toMatchObject([
+        400,
+        { message: 'Too many wrong codes: sign in with your password again' },
+      ]);
+    }
+    await visitor.signIn(email);
+    const locked = await verify(visitor, totp(secret, Date.now() + 30_000));
+    expect([locked.status, locked.json()]).toMatchObject([
+      429,
+      { message: 'Too many wrong codes: wait up to 15 minutes, then sign in with your password again' },
+    ]);
+    expect(Number(locked.headers['retry-after'])).toBeGreaterThan(800);
+    expect(Number(locked.headers['retry-after'])).toBeLessThanOrEqual(900);
+  });
+
   test('that was switched off and set up again is required in a browser that an earlier one trusted', async () => {
     const email = newEmail();
     const owner = new Visitor(service);

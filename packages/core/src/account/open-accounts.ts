@@ -19,6 +19,7 @@ import { newPassword } from './rules/new-password.ts';
 import { hashedPasswordLinks, onlyNewestPasswordLink } from './rules/password-links.ts';
 import { readableSecondFactor } from './rules/readable-second-factor.ts';
 import { recentSignIn } from './rules/recent-sign-in.ts';
+import { secondFactorLock } from './rules/second-factor-lock.ts';
 import { secondFactorOnce } from './rules/second-factor-once.ts';
 import { unchangedPassword } from './rules/unchanged-password.ts';
 import { createThrottle } from './throttle.ts';
@@ -206,6 +207,7 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
       twoFactor({ issuer: 'Leads' }),
       readableSecondFactor(),
       secondFactorOnce(store),
+      secondFactorLock(),
       invitations.plugin,
       passwords.plugin,
       unchanged.plugin,

@@ -55,6 +55,13 @@ const ownErrors: Readonly<Record<string, OwnError>> = {
     reason: 'is wrong or was used before: enter the current code of the app',
   },
   INVALID_BACKUP_CODE: { fields: ['code'], reason: 'is not an unused recovery code' },
+  // The library asks for a new code, and a new code needs a new sign-in.
+  TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: {
+    message: 'Too many wrong codes: sign in with your password again',
+  },
+  ACCOUNT_TEMPORARILY_LOCKED: {
+    message: 'Too many wrong codes: wait up to 15 minutes, then sign in with your password again',
+  },
   INVALID_TWO_FACTOR_COOKIE: { message: 'The sign-in took too long: sign in with your password again' },
   TOTP_NOT_ENABLED: noSecondFactor,
   TWO_FACTOR_NOT_ENABLED: noSecondFactor,
