@@ -1,6 +1,6 @@
 import { fillPath } from '@leads/test-kit/openapi-document';
 import { afterAll, expect, test } from 'vitest';
-import { startCrm } from './crm.ts';
+import { startCrm, startCrmService } from './crm.ts';
 import { openRoutes, signedInRoutesOf, websiteRoutesOf } from './website-routes.ts';
 
 const crm = await startCrm();
@@ -75,3 +75,17 @@ test.for(await signedInRoutesOf(service))(
     }
   },
 );
+
+test('a sign-in at the public origin is accepted however PUBLIC_URL spells the origin', async () => {
+  for (const [PUBLIC_URL, origin] of [
+    ['https://Leads.EXAMPLE:443', 'https://leads.example'],
+    ['https://l\u00e4ds.example', 'https://xn--lds-qla.example'],
+  ] as const) {
+    await using running = await startCrmService(crm.databaseUrl, { PUBLIC_URL });
+    // The proxy ends TLS, so the service sees http.
+    const headers = { Host: new URL(origin).host, Origin: origin };
+    const body = { email: 'nobody@example.com', password: 'a wrong password' };
+    const path = '/api/auth/sign-in/email';
+    expect((await running.send({ method: 'POST', path, headers, body })).status).toBe(401);
+  }
+});

@@ -280,12 +280,14 @@ function readBearer(request: FastifyRequest): string | undefined {
  * @param publicUrl the website's origin, accepted in addition to the scheme and host of the request.
  */
 export function requireOwnOrigin(scope: Server, publicUrl: string): void {
+  // Browsers send a host in lower case, encode its other letters, and omit the default port.
+  const publicOrigin = new URL(publicUrl).origin;
   scope.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, hide: true };
   });
   scope.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store');
-    if (!isOfOwnOrigin(request, publicUrl)) {
+    if (!isOfOwnOrigin(request, publicOrigin)) {
       throw new LeadsError('forbidden', { message: 'Requests from other sites are rejected' });
     }
   });
@@ -300,11 +302,11 @@ const ownSites = new Set(['same-origin', 'none']);
  * request with the user's cookies, but the browser then names the site (Fetch, 3.1; Fetch Metadata, 2.4). Programs send
  * neither header, so a request with a safe method needs none.
  */
-function isOfOwnOrigin({ method, headers, host, protocol }: FastifyRequest, publicUrl: string): boolean {
+function isOfOwnOrigin({ method, headers, host, protocol }: FastifyRequest, publicOrigin: string): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && !ownSites.has(site)) return false;
   if (safeMethods.has(method)) return true;
   const { origin } = headers;
   if (origin === undefined || !URL.canParse(`${protocol}://${host}`)) return false;
-  return origin === publicUrl || origin === new URL(`${protocol}://${host}`).origin;
+  return origin === publicOrigin || origin === new URL(`${protocol}://${host}`).origin;
 }
