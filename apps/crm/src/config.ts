@@ -31,7 +31,7 @@ export const deliverySettings = {
   DELIVERIES_PROXY_URL: Type.Optional(
     Type.String({
       pattern: '^https?://',
-      format: 'server-urls',
+      format: 'server-url',
       secret: true,
       description:
         'A proxy for the requests of webhooks, as http://user:password@host:port. It must refuse private addresses. If absent, requests are sent directly',
@@ -74,14 +74,17 @@ export const CrmConfig = Type.Object(
     SMTP_URL: Type.Optional(
       Type.String({
         pattern: '^smtps?://',
-        format: 'server-urls',
+        format: 'server-url',
         secret: true,
         description:
           'The mail server, as smtp://user:password@host:port. Without it, addresses are not confirmed, operators pass on password links, and failing webhooks are not mailed',
       }),
     ),
     MAIL_FROM: Type.Optional(
-      Type.String({ minLength: 3, description: 'The sender of mails, such as Leads <leads@example.com>' }),
+      Type.String({
+        format: 'sender',
+        description: 'The sender of mails, such as Leads <leads@example.com>',
+      }),
     ),
     BREACHED_PASSWORDS_URL: Type.Optional(
       origin(

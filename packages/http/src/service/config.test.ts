@@ -126,7 +126,9 @@ test('a secret file that cannot be read does not hide the error of a setting tha
 test.for([
   ['DATABASE_URL', 'not a URL', 'must match pattern'],
   ['DATABASE_URL', 'postgresql://a:hidden-word#@b/c', 'cannot be parsed; percent-encode'],
+  ['DATABASE_URL', 'postgresql://a:hidden-word%@b/c', 'cannot be parsed; percent-encode'],
   ['NATS_URL', 'nats://a:1,nats://b:hidden-word#@c', 'cannot be parsed; percent-encode'],
+  ['NATS_URL', 'nats://b:hidden-word%@c', 'cannot be parsed; percent-encode'],
   ['TRUST_PROXY', 'proxy.internal', 'must be addresses'],
   ['TRUST_PROXY', '10.0.0.0/8/8', 'must be addresses'],
   ['TRUST_PROXY', '::1/0', 'must be addresses'],

@@ -118,16 +118,36 @@ function describeFault({ instancePath, message, params, keyword }: ErrorObject):
 
 const unreadableAddress = 'cannot be parsed; percent-encode special characters in the password';
 
+/** Whether a URL can be parsed, and its user name, password and path can be decoded. */
+function isReadableUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { username, password, pathname } = new URL(text);
+  try {
+    for (const part of [username, password, pathname]) decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The formats of settings beyond JSON Schema's own, each with its error text. */
 const formats: Readonly<Record<string, { holds: (text: string) => boolean; reason: string }>> = {
   // node-postgres allows a user without a host, for a socket named in the query; URL does not.
   'database-url': {
-    holds: (text) => URL.canParse(text.replace('@/', '@localhost/')),
+    holds: (text) => isReadableUrl(text.replace('@/', '@localhost/')),
+    reason: unreadableAddress,
+  },
+  'server-url': {
+    holds: (text) => isReadableUrl(text) && /^[^,]+$/.test(new URL(text).hostname),
     reason: unreadableAddress,
   },
   'server-urls': {
-    holds: (text) => text.split(',').every((url) => URL.canParse(url)),
+    holds: (text) => text.split(',').every(isReadableUrl),
     reason: unreadableAddress,
+  },
+  sender: {
+    holds: (text) => /^(?:[^<>\p{Cc}]*<[^<>\s@]+@[^<>\s@]+>|[^<>\s@]+@[^<>\s@]+)$/u.test(text),
+    reason: 'must be an email address, or a name and an email address in angle brackets',
   },
   origin: { holds: (text) => URL.canParse(text), reason: 'must be an origin: a scheme and a host only' },
   networks: {
@@ -207,7 +227,7 @@ export const tracingSettings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
     Type.String({
       pattern: '^https?://[^?#\\s@]+$',
-      format: 'server-urls',
+      format: 'server-url',
       description:
         'The OTLP endpoint for traces over HTTP, such as http://collector:4318. /v1/traces is appended. If absent, nothing is traced',
     }),
