@@ -95,18 +95,19 @@ test('leads retention run deletes expired leads, and the overview keeps their co
   });
   expect(await demoCounts()).toEqual({ leads: 1_520, changes: 763 });
 
-  // The first run is bounded and needs several batches. The second run deletes the rest.
+  // The first run is bounded and needs several batches. The second run deletes the rest, and the quarantined lead.
   const bounded = await leads('run', '--max', '1200', '--json', '--quiet');
   expect(bounded).toMatchObject({ code: 0, stderr: '' });
   expect(JSON.parse(bounded.stdout)).toEqual({
-    campaigns: [{ ...expectedCampaign, leads: 1_201 }],
+    campaigns: [{ ...expectedCampaign, leads: 1_200 }],
     auditEntries: 0,
     isComplete: false,
   });
   expect(await demoCounts()).toMatchObject({ leads: 320 });
+  expect(await quarantine.list(10)).toHaveLength(2);
   const rest = await leads('run', '--json', '--quiet');
   expect(JSON.parse(rest.stdout)).toEqual({
-    campaigns: [{ ...expectedCampaign, leads: 300 }],
+    campaigns: [{ ...expectedCampaign, leads: 301 }],
     auditEntries: 0,
     isComplete: true,
   });

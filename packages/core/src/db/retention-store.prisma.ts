@@ -59,8 +59,11 @@ export function createRetentionStore({ select, transaction }: Database): Retenti
             SELECT id FROM audit_entry WHERE at < ${before.toISOString()}::timestamptz ORDER BY at LIMIT ${maxEntries})`;
       }),
 
-    async deleteQuarantined(campaignId, before) {
-      const rows = await select(Prisma.sql`DELETE FROM ${quarantined(campaignId, before)} RETURNING id`);
+    async deleteQuarantined(campaignId, before, maxLeads) {
+      const rows = await select(Prisma.sql`
+        DELETE FROM lead_quarantine WHERE id IN (
+          SELECT id FROM ${quarantined(campaignId, before)} ORDER BY lead->>'createdAt', id LIMIT ${maxLeads}
+        ) RETURNING id`);
       return rows.length;
     },
   };

@@ -38,6 +38,6 @@ export interface RetentionStore {
   /** Deletes the oldest of these entries. Returns their number, `maxEntries` at most. */
   deleteAuditEntries(before: Date, maxEntries: number): Promise<number>;
 
-  /** Deletes quarantined leads. Returns their number. */
-  deleteQuarantined(campaignId: string, before: Date): Promise<number>;
+  /** Deletes the oldest quarantined leads. Returns their number, `maxLeads` at most. */
+  deleteQuarantined(campaignId: string, before: Date, maxLeads: number): Promise<number>;
 }

@@ -21,7 +21,7 @@ export interface RetentionReport {
  * Deletes leads past the retention period of their campaign, in small transactions. The process may be killed at any time.
  *
  * @param options.auditDays the age in days at which entries of the audit log expire.
- * @param options.maxLeads ends the run when as many leads are deleted.
+ * @param options.maxLeads ends the run when as many leads are deleted, including quarantined leads.
  * @param options.onDeleted receives the number of deleted leads after each transaction.
  * @throws LeadsError `conflict` if another run is in progress; `unavailable`
  */
@@ -59,7 +59,15 @@ export async function runRetention(
       after = deleted.last;
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
-    if (!signal.aborted) leads += await store.deleteQuarantined(id, before);
+    while (left > 0 && !signal.aborted) {
+      const maxLeads = Math.min(leadsPerTransaction, left);
+      const deleted = await store.deleteQuarantined(id, before, maxLeads);
+      leads += deleted;
+      left -= deleted;
+      options.onDeleted(deleted);
+      if (deleted < maxLeads) break;
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
     campaigns.push({ ...campaign, leads });
   }
   const auditEntries = await deleteAuditEntries(store, new Date(now - options.auditDays * dayMs), options);
