@@ -96,6 +96,27 @@ test('leads quarantine replay gives a lead whose Idempotency-Key was used meanwh
   expect(await quarantine.list(10)).toEqual([]);
 });
 
+test('leads quarantine lists and replays the oldest lead first, also if a later lead has a smaller id', async () => {
+  const at = (seconds: number) => new Date(Date.UTC(2026, 0, 31, 9, 30, seconds));
+  const phone = { phone: '+44 20 7946 0958', phoneE164: '+442079460958', duplicateWindowSeconds: 86_400 };
+  // An id that is derived from an Idempotency-Key has no time.
+  const older = workspace.lead(owner, { ...phone, id: third, createdAt: at(0), updatedAt: at(0) });
+  const newer = workspace.lead(owner, { ...phone, id: first, createdAt: at(1), updatedAt: at(1) });
+  await fixture.sql('DELETE FROM lead WHERE id = ANY($1)', [ids]);
+  await quarantine.add([newer, older].map((lead) => ({ lead, reason: '23503' })));
+  const listed = JSON.parse((await leads('list', '--json')).stdout) as { lead: { id: string } }[];
+  expect(listed.map(({ lead }) => lead.id)).toEqual([third, first]);
+  expect((await leads('replay', '--all')).stdout).toBe('Stored: 2. Rejected again: 0.\n');
+  const stored = await fixture.sql(
+    'SELECT id, status, duplicate_of FROM lead WHERE id = ANY($1) ORDER BY created_at',
+    [ids],
+  );
+  expect(stored).toEqual([
+    { id: third, status: 'OnHold', duplicate_of: null },
+    { id: first, status: 'Trashed', duplicate_of: third },
+  ]);
+});
+
 test('leads quarantine delete deletes leads by id or by age only with --yes, and prints their ids', async () => {
   const accepted = ids.map((id) => workspace.lead(owner, { id, source: 'intake' }));
   await quarantine.add(accepted.map((lead) => ({ lead, reason: '23503' })));

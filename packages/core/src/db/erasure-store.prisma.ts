@@ -1,7 +1,7 @@
 import type { ErasableStore, ErasureTable, FoundCounts } from '../erasure/erase.ts';
 import type { Erasure } from '../erasure/erasure.ts';
 import { tracesOf } from '../erasure/lead-traces.ts';
-import type { LeadQuarantine } from '../lead/lead-quarantine.ts';
+import type { LeadQuarantine, QuarantinedLead } from '../lead/lead-quarantine.ts';
 import type { Database } from './client.ts';
 import { countLeads, deleteViews, eraseLeads, leadsPerTransaction } from './erase-leads.ts';
 import { findLeads, findTexts, findViews, writtenTexts } from './find-erased.ts';
@@ -46,10 +46,10 @@ export function createErasableQuarantine(quarantine: Pick<LeadQuarantine, 'list'
   return {
     async visit(isErased, options) {
       const leadIds: string[] = [];
-      let after: string | undefined;
+      let after: QuarantinedLead['lead'] | undefined;
       for (;;) {
         const piece = await quarantine.list(leadsPerTransaction, after);
-        after = piece.at(-1)?.lead.id;
+        after = piece.at(-1)?.lead;
         if (after === undefined) break;
         const ids = piece.filter(({ lead }) => isErased(tracesOf(lead))).map(({ lead }) => lead.id);
         if (options.erase && ids.length > 0) await quarantine.remove(ids);

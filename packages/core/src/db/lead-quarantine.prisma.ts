@@ -10,6 +10,11 @@ interface Row {
 }
 
 const columns = Prisma.sql`lead, reason, quarantined_at AS "quarantinedAt"`;
+/**
+ * The order of creation. An id that is derived from an Idempotency-Key has no time. Of two leads with one phone number, a
+ * replay stores the older one as the original.
+ */
+const byAge = Prisma.sql`(lead->>'createdAt')::timestamptz, id`;
 
 /** Creates the quarantine in Postgres. */
 export function createLeadQuarantine({ select }: Database): LeadQuarantine {
@@ -27,16 +32,19 @@ export function createLeadQuarantine({ select }: Database): LeadQuarantine {
         ON CONFLICT (id) DO UPDATE SET reason = excluded.reason`);
     },
 
-    async list(limit, afterId) {
-      const after = afterId === undefined ? Prisma.empty : Prisma.sql`WHERE id > ${afterId}::uuid`;
+    async list(limit, after) {
+      const pastCursor =
+        after === undefined
+          ? Prisma.empty
+          : Prisma.sql`WHERE (${byAge}) > (${after.createdAt.toISOString()}::timestamptz, ${after.id}::uuid)`;
       const rows = await select<Row>(Prisma.sql`
-        SELECT ${columns} FROM lead_quarantine ${after} ORDER BY id LIMIT ${limit}`);
+        SELECT ${columns} FROM lead_quarantine ${pastCursor} ORDER BY ${byAge} LIMIT ${limit}`);
       return rows.map(toQuarantined);
     },
 
     async find(ids) {
       const rows = await select<Row>(Prisma.sql`
-        SELECT ${columns} FROM lead_quarantine WHERE id = ANY(${ids}::uuid[]) ORDER BY id`);
+        SELECT ${columns} FROM lead_quarantine WHERE id = ANY(${ids}::uuid[]) ORDER BY ${byAge}`);
       return rows.map(toQuarantined);
     },
 

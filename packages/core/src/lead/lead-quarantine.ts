@@ -1,6 +1,7 @@
 import { LeadsError, StoreError } from '../errors.ts';
 import { idOfDifferingLead } from './idempotency.ts';
 import { insertEach } from './insert-each.ts';
+import type { StoredLead } from './lead.ts';
 import type { LeadStore, LeadToInsert } from './lead-store.ts';
 
 /** A lead that the service accepted and the database rejected later. */
@@ -18,8 +19,9 @@ export interface QuarantinedLead {
 export interface LeadQuarantine {
   /** Adds leads. For a lead that is in the quarantine already, only the reason is updated. */
   add(leads: readonly Omit<QuarantinedLead, 'quarantinedAt'>[]): Promise<void>;
-  /** Returns up to `limit` leads in the order of their ids, after an id. */
-  list(limit: number, afterId?: string): Promise<QuarantinedLead[]>;
+  /** Returns up to `limit` leads, oldest first, after a lead. */
+  list(limit: number, after?: Pick<StoredLead, 'id' | 'createdAt'>): Promise<QuarantinedLead[]>;
+  /** Returns leads by their ids, oldest first. */
   find(ids: readonly string[]): Promise<QuarantinedLead[]>;
   /** Removes leads and returns the ids of the removed leads. */
   remove(ids: readonly string[]): Promise<string[]>;

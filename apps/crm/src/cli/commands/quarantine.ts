@@ -172,11 +172,11 @@ async function findAll(
 }
 
 async function* readPages({ quarantine }: Operator): AsyncGenerator<QuarantinedLead[]> {
-  let after: string | undefined;
+  let after: QuarantinedLead['lead'] | undefined;
   for (let size = pageSize; size === pageSize; ) {
     const page = await quarantine.list(pageSize, after);
     size = page.length;
-    after = page.at(-1)?.lead.id;
+    after = page.at(-1)?.lead;
     if (size > 0) yield page;
   }
 }
