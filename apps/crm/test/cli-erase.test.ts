@@ -334,11 +334,34 @@ describe('leads erase', () => {
     const cut = await leads(['--phone', '+33 1 70 18 99 01', '--yes']);
     expect(cut.code).toBe(1);
     await fixture.sql('DROP TRIGGER cut ON lead');
+    const [interrupted] = await fixture.sql<{ id: string }>(
+      'SELECT id FROM erasure WHERE finished_at IS NULL',
+    );
     await fixture.sql('SELECT erase_leads($1)', [[lead.id]]);
     expect((await messagesOf('LEADS')).join()).toContain('Cut Canary');
-    const { erased } = await json<Report>('--id', crypto.randomUUID(), '--yes');
+    const { id, erased } = await json<Report>(
+      '--id',
+      crypto.randomUUID(),
+      '--workspace',
+      other.slug,
+      '--yes',
+    );
     expect(erased).toEqual({ ...nothing, events: 2 });
     expect((await messagesOf('LEADS')).join()).not.toContain('Cut Canary');
+    const audited = await fixture.sql(
+      `SELECT workspace_id, target_id, details FROM audit_entry
+       WHERE action = 'person.erased' AND target_id >= $1 ORDER BY target_id, workspace_id`,
+      [interrupted?.id],
+    );
+    const inAll = [workspace.id, other.id].toSorted().map((workspace_id) => ({
+      workspace_id,
+      target_id: interrupted?.id,
+      details: { isForAllWorkspaces: true },
+    }));
+    expect(audited).toEqual([
+      ...inAll,
+      { workspace_id: other.id, target_id: id, details: { isForAllWorkspaces: false } },
+    ]);
   });
 
   test.each([

@@ -78,9 +78,10 @@ export function createErasureTable({ select }: Pick<Database, 'select'>): Erasur
     unfinished: () => read(Prisma.sql`finished_at IS NULL`),
     async finish(ids, counts: FoundCounts) {
       // A repeated erasure keeps the counts of the first run.
-      await select(Prisma.sql`
+      const rows = await select<{ id: string }>(Prisma.sql`
         UPDATE erasure SET finished_at = now(), found = ${JSON.stringify(counts)}::jsonb
-        WHERE id = ANY(${ids}::uuid[]) AND finished_at IS NULL`);
+        WHERE id = ANY(${ids}::uuid[]) AND finished_at IS NULL RETURNING id`);
+      return rows.map(({ id }) => id);
     },
   };
 }

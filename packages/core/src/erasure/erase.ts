@@ -42,7 +42,8 @@ export interface ErasureLog {
 export interface ErasureTable extends ErasureLog {
   /** Returns the erasures that were interrupted. */
   unfinished(): Promise<Erasure[]>;
-  finish(ids: readonly string[], counts: FoundCounts): Promise<void>;
+  /** Marks erasures as finished. @returns the ids of the erasures that this call has marked. */
+  finish(ids: readonly string[], counts: FoundCounts): Promise<string[]>;
 }
 
 export interface ErasureTargets {
@@ -67,6 +68,8 @@ export interface ErasurePlan {
 export interface ErasureReport {
   readonly erased: FoundCounts;
   readonly left: FoundCounts;
+  /** The erasures that have finished in this run, including interrupted ones of earlier runs. */
+  readonly finished: readonly Erasure[];
 }
 
 /**
@@ -133,12 +136,14 @@ async function carryOut(
 ): Promise<ErasureReport> {
   const isErased = matchErasures(keys, erasures);
   const { counts: erased } = await visitAll(stores, isErased, { erase: true });
-  await table.finish(
-    erasures.map(({ id }) => id),
-    erased,
+  const ids = new Set(
+    await table.finish(
+      erasures.map(({ id }) => id),
+      erased,
+    ),
   );
   const { counts: left } = await visitAll(stores, isErased, { erase: false });
-  return { erased, left };
+  return { erased, left, finished: erasures.filter(({ id }) => ids.has(id)) };
 }
 
 async function visitAll(

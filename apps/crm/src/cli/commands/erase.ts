@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { ErasableStore, ErasureLog, ErasureTargets, FoundCounts } from '@leads/core/erasure';
+import type { ErasableStore, Erasure, ErasureLog, ErasureTargets, FoundCounts } from '@leads/core/erasure';
 import type { Broker } from '@leads/core/nats';
 import { ConfigError } from '@leads/http/service/config';
 import type { Command } from 'commander';
@@ -94,7 +94,7 @@ async function eraseLeads(io: CliIo, options: EraseOptions, command: Command): P
     ...(await storesOf(operator, broker && { events: broker, intake: intakeBroker ?? broker }, log)),
   };
   if (again === true) {
-    await eraseEveryoneAgain(io, targets, options);
+    await eraseEveryoneAgain(io, { operator, targets }, options);
     return;
   }
 
@@ -112,20 +112,8 @@ async function eraseLeads(io: CliIo, options: EraseOptions, command: Command): P
     return;
   }
   await confirm(io, options, `Found: ${describe(plan.counts)}. Erase them permanently?`);
-  const { erased, left } = await erase(targets, plan.erasure);
-  // Counts of one workspace must not be visible in another.
-  const workspaceIds =
-    workspace === undefined
-      ? (await operator.workspaces.listWorkspaces(maxWorkspaces)).map((each) => each.id)
-      : [workspace.id];
-  for (const workspaceId of workspaceIds) {
-    await operator.recordAction({
-      action: 'person.erased',
-      scope: { workspaceId },
-      targetId: plan.erasure.id,
-      details: { isForAllWorkspaces: workspace === undefined },
-    });
-  }
+  const { erased, left, finished } = await erase(targets, plan.erasure);
+  await recordErasures(operator, finished);
   printResult(
     io,
     options,
@@ -135,10 +123,31 @@ async function eraseLeads(io: CliIo, options: EraseOptions, command: Command): P
   requireNoneLeft(left);
 }
 
-async function eraseEveryoneAgain(io: CliIo, targets: ErasureTargets, options: EraseOptions): Promise<void> {
+/** Records erasures in the audit log of each workspace that they concern. */
+async function recordErasures(operator: Operator, erasures: readonly Erasure[]): Promise<void> {
+  for (const { id, workspaceId: onlyId } of erasures) {
+    const workspaces = onlyId === undefined ? await operator.workspaces.listWorkspaces(maxWorkspaces) : [];
+    // Counts of one workspace must not be visible in another.
+    for (const workspaceId of onlyId === undefined ? workspaces.map((each) => each.id) : [onlyId]) {
+      await operator.recordAction({
+        action: 'person.erased',
+        scope: { workspaceId },
+        targetId: id,
+        details: { isForAllWorkspaces: onlyId === undefined },
+      });
+    }
+  }
+}
+
+async function eraseEveryoneAgain(
+  io: CliIo,
+  { operator, targets }: { readonly operator: Operator; readonly targets: ErasureTargets },
+  options: EraseOptions,
+): Promise<void> {
   await confirm(io, options, 'Repeat all recorded erasures?');
   const { repeatErasures } = await import('@leads/core/erasure');
-  const { erasures, erased, left } = await repeatErasures(targets);
+  const { erasures, erased, left, finished } = await repeatErasures(targets);
+  await recordErasures(operator, finished);
   printResult(
     io,
     options,
