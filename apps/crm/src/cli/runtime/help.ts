@@ -74,7 +74,7 @@ const readBy: Readonly<Record<string, string>> = {
   DATABASE_PREPARED_STATEMENTS: ' (leads deliver)',
   METRICS_TOKEN: ' (leads deliver)',
   DELIVERIES_SECRET: ' (leads deliver, leads webhook, leads postback)',
-  DELIVERIES_PREVIOUS_SECRET: ' (leads deliver)',
+  DELIVERIES_PREVIOUS_SECRET: ' (leads deliver, leads webhook reencrypt)',
   DELIVERIES_ALLOW_HTTP: ' (leads deliver, leads webhook, leads postback)',
   DELIVERIES_ALLOW_NETWORKS: ' (leads deliver, leads webhook, leads postback)',
   DELIVERIES_PROXY_URL: ' (leads deliver)',
