@@ -190,6 +190,30 @@ test('an invitation that is accepted several times at once adds one member, and 
   expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 400, 400]);
 });
 
+test('a user that accepts one of two invitations to a workspace has no pending invitation to it any more', async () => {
+  const { workspace, owner } = await openWorkspace();
+  const email = `${randomUUID()}@example.com`;
+  const guest = new Visitor(service);
+  await guest.signUp(email);
+  const invited = await owner.callOrganization('invite-member', { email, role: 'publisher' });
+  const { id } = invited.json<{ id: string }>();
+  // Two owners who invite the same address at once create two invitations.
+  const [second] = await fixture.sql<{ id: string }>(
+    `INSERT INTO invitation (id, workspace_id, email, role, inviter_id, expires_at)
+     SELECT gen_random_uuid(), workspace_id, email, role, inviter_id, expires_at FROM invitation WHERE id = $1
+     RETURNING id`,
+    [id],
+  );
+  const accept = (invitationId = '') => guest.account('/organization/accept-invitation', { invitationId });
+  expect((await accept(id)).status).toBe(200);
+  expect((await accept(second?.id)).status).toBe(400);
+  const statuses = await fixture.sql(
+    'SELECT status FROM invitation WHERE workspace_id = $1 ORDER BY status',
+    [workspace.id],
+  );
+  expect(statuses).toEqual([{ status: 'accepted' }, { status: 'canceled' }]);
+});
+
 test('a user that an operator adds to a workspace has no pending invitation to it any more', async () => {
   const { workspace, owner } = await openWorkspace();
   const other = await openWorkspace();

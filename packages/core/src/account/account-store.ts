@@ -68,6 +68,8 @@ export interface AccountStore {
    * @returns whether the user had a second factor.
    */
   removeSecondFactor(userId: string): Promise<boolean>;
+  /** Cancels the pending invitations of an address to a workspace. */
+  cancelInvitations(workspaceId: string, email: string): Promise<void>;
   /** Removes the browsers of a user that need no second factor. */
   removeTrustedBrowsers(userId: string): Promise<void>;
   /** Ends the sign-ins of a user that wait for the second factor. */

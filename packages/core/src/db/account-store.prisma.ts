@@ -82,6 +82,13 @@ export function createAccountStore({ prisma, select, transaction }: Database): A
       return (await prisma.invitation.findFirst({ where, select: { id: true } })) !== null;
     },
 
+    async cancelInvitations(workspaceId, email) {
+      await prisma.invitation.updateMany({
+        where: { workspaceId, email, status: 'pending' },
+        data: { status: 'canceled' },
+      });
+    },
+
     async countAttempt(key, windowMs) {
       const now = new Date();
       const began = new Date(now.getTime() - windowMs);

@@ -22,7 +22,7 @@ export function invitationLimits({
   workspaces,
   sendsMail,
 }: {
-  store: Pick<AccountStore, 'countAttempt'>;
+  store: Pick<AccountStore, 'countAttempt' | 'cancelInvitations'>;
   workspaces: Pick<WorkspaceStore, 'listMemberships'>;
   sendsMail: boolean;
 }) {
@@ -83,6 +83,16 @@ export function invitationLimits({
               ...returned,
               mailed: context.request !== undefined && mailed.has(context.request),
             });
+          }),
+        },
+        {
+          // A member cannot accept a further invitation, which would be pending until it expires.
+          matcher: ({ path }) => path === '/organization/accept-invitation',
+          handler: createAuthMiddleware(async (context) => {
+            const { returned } = context.context;
+            if (typeof returned !== 'object' || returned === null || returned instanceof Error) return;
+            const { invitation } = returned as { invitation: { organizationId: string; email: string } };
+            await store.cancelInvitations(invitation.organizationId, invitation.email);
           }),
         },
       ],
