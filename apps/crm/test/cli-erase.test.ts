@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLeadQuarantine, openDatabase } from '@leads/core/db';
@@ -7,8 +8,9 @@ import type { LeadDetail, StoredLead } from '@leads/core/lead';
 import { Broker, bufferStreamName, LeadBuffer } from '@leads/core/nats';
 import { findNatsServer } from '@leads/local-stack/processes/find-nats-server';
 import { startNats } from '@leads/local-stack/processes/nats-server';
+import { longTimeouts } from '@leads/test-kit/services';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { runLeads } from './command-line.ts';
+import { leadsProgram, runLeads } from './command-line.ts';
 import { startCrm } from './crm.ts';
 import { leadsApi, ok } from './leads-api.ts';
 
@@ -362,6 +364,23 @@ describe('leads erase', () => {
       ...inAll,
       { workspace_id: other.id, target_id: id, details: { isForAllWorkspaces: false } },
     ]);
+  });
+
+  test('erases nothing if the disk has room for only a part of the record, and leaves no part in the file', async () => {
+    const log = join(directory, 'small.log');
+    // Blank lines are ignored. The limit of the file is 1 KiB.
+    const earlier = '\n'.repeat(900);
+    writeFileSync(log, earlier);
+    const lead = await create({ name: 'Small Canary', phone: '+33 1 70 18 99 02' });
+    const args = ['erase', '--id', lead.id, '--without-events', '--log', log, '--yes'];
+    const limited = ['-c', 'ulimit -f 1; exec "$0" "$@"', process.execPath, leadsProgram, ...args];
+    const { status, stderr } = spawnSync('bash', limited, {
+      env: { ...longTimeouts, ...env },
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`${log} cannot be written: EFBIG`)]);
+    expect(readFileSync(log, 'utf8')).toBe(earlier);
+    expect(await fixture.leads.find({ workspaceId: workspace.id }, [lead.id])).toHaveLength(1);
   });
 
   test.each([

@@ -12,8 +12,7 @@ export class ErasureFile implements ErasureLog {
 
   async write(erasure: Erasure): Promise<void> {
     using file = new OutputFile(this.#path, 'a', 0o600);
-    file.write(`${formatErasure(erasure)}\n`);
-    file.sync();
+    file.append(`${formatErasure(erasure)}\n`);
   }
 
   async read(): Promise<Erasure[]> {

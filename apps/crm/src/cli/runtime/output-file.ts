@@ -2,7 +2,9 @@ import {
   closeSync,
   constants,
   createWriteStream,
+  fstatSync,
   fsyncSync,
+  ftruncateSync,
   open,
   openSync,
   renameSync,
@@ -28,18 +30,30 @@ export class OutputFile implements Disposable {
     this.#descriptor = attempt(path, () => openSync(path, flags, mode));
   }
 
-  /** @throws CliError if the text cannot be written. */
+  /** @throws CliError if the text cannot be written. A part of it may be in the file. */
   write(text: string): void {
-    attempt(this.#path, () => writeSync(this.#descriptor, text));
+    attempt(this.#path, () => {
+      // On a disk that is almost full, a call writes a part of the text. The next call reports why.
+      for (let rest = Buffer.from(text); rest.length > 0; ) {
+        rest = rest.subarray(writeSync(this.#descriptor, rest));
+      }
+    });
   }
 
   /**
-   * Syncs the file to disk.
+   * Writes a text at the end of a regular file, and syncs the file to disk.
    *
-   * @throws CliError if the sync fails.
+   * @throws CliError if the text cannot be written. Then no part of it is in the file.
    */
-  sync(): void {
-    attempt(this.#path, () => fsyncSync(this.#descriptor));
+  append(text: string): void {
+    const { size } = attempt(this.#path, () => fstatSync(this.#descriptor));
+    try {
+      this.write(text);
+      attempt(this.#path, () => fsyncSync(this.#descriptor));
+    } catch (error) {
+      ftruncateSync(this.#descriptor, size);
+      throw error;
+    }
   }
 
   [Symbol.dispose](): void {
