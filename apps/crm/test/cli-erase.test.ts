@@ -366,6 +366,28 @@ describe('leads erase', () => {
     ]);
   });
 
+  test('counts no buffered leads without the stream of the intake, and names the setting', async () => {
+    const empty = await startNats({ binary: await findNatsServer(), dataDir: join(directory, 'empty') });
+    try {
+      const args = ['--id', crypto.randomUUID(), '--json'];
+      for (const action of ['--dry-run', '--yes']) {
+        const { code, stdout, stderr } = await leads([...args, action], {
+          ...env,
+          NATS_INTAKE_URL: empty.url,
+        });
+        expect([code, stderr]).toEqual([
+          0,
+          'NATS has no stream LEADS_BUFFER, so no buffered leads were checked: if the intake uses another account or other servers, set NATS_INTAKE_URL\n',
+        ]);
+        const { found, erased } = JSON.parse(stdout) as Report;
+        const { buffered: _, ...others } = nothing;
+        expect(found ?? erased).toEqual(others);
+      }
+    } finally {
+      await empty.stop();
+    }
+  });
+
   test('erases nothing if the disk has room for only a part of the record, and leaves no part in the file', async () => {
     const log = join(directory, 'small.log');
     // Blank lines are ignored. The limit of the file is 1 KiB.

@@ -39,13 +39,14 @@ export function createErasableEvents(broker: Broker): ErasableStore {
 
 /**
  * Returns the buffer of leads that wait for Postgres as an erasable store. A message may also hold leads to keep. They are
- * published again before the message is deleted.
+ * published again before the message is deleted. Without the stream, there is no count: it may be in another account.
  */
 export function createErasableBuffer(broker: Broker): ErasableStore {
   return {
     async visit(isErased, options) {
       const manager = await broker.manager();
       const leadIds = new Set<string>();
+      if ((await streamInfo(manager, bufferStreamName)) === undefined) return { counts: {}, leadIds };
       let buffered = 0;
       for await (const { sequence, data } of getMessages(manager, bufferStreamName)) {
         const leads = parse(data) as readonly LeadJson[] | undefined;

@@ -107,6 +107,7 @@ async function eraseLeads(io: CliIo, options: EraseOptions, command: Command): P
       throw describeInvalidInput(error);
     },
   );
+  if (isWithEvents) await reportMissingBuffer(io, plan.counts);
   if (options.dryRun === true) {
     printResult(io, options, { found: plan.counts }, `Found: ${describe(plan.counts)}.`);
     return;
@@ -147,6 +148,7 @@ async function eraseEveryoneAgain(
   await confirm(io, options, 'Repeat all recorded erasures?');
   const { repeatErasures } = await import('@leads/core/erasure');
   const { erasures, erased, left, finished } = await repeatErasures(targets);
+  if (options.withoutEvents !== true) await reportMissingBuffer(io, erased);
   await recordErasures(operator, finished);
   printResult(
     io,
@@ -155,6 +157,16 @@ async function eraseEveryoneAgain(
     `Repeated ${erasures} erasures. Erased: ${describe(erased)}.`,
   );
   requireNoneLeft(left);
+}
+
+/** Reports that buffered leads have no count, because the broker has no stream of them. */
+async function reportMissingBuffer(io: CliIo, { buffered }: FoundCounts): Promise<void> {
+  if (buffered !== undefined) return;
+  const { bufferStreamName } = await import('@leads/core/nats');
+  printNotice(
+    io,
+    `NATS has no stream ${bufferStreamName}, so no buffered leads were checked: if the intake uses another account or other servers, set NATS_INTAKE_URL`,
+  );
 }
 
 function requireNoneLeft(left: FoundCounts): void {
