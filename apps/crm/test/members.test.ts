@@ -190,6 +190,25 @@ test('an invitation that is accepted several times at once adds one member, and 
   expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 400, 400]);
 });
 
+test('an accepted invitation cannot be canceled, because its user is a member', async () => {
+  const { workspace, owner } = await openWorkspace();
+  const email = `${randomUUID()}@example.com`;
+  const guest = new Visitor(service);
+  await guest.signUp(email);
+  const invited = await owner.callOrganization('invite-member', { email, role: 'publisher' });
+  const { id: invitationId } = invited.json<{ id: string }>();
+  const accepted = await guest.account('/organization/accept-invitation', { invitationId });
+  expect(accepted.status).toBe(200);
+  // The page of the owner still shows the invitation.
+  const canceled = await owner.visitor.account('/organization/cancel-invitation', { invitationId });
+  expect([canceled.status, canceled.json()]).toMatchObject([
+    400,
+    { message: 'The invitation was accepted: remove the member instead' },
+  ]);
+  const statuses = await fixture.sql('SELECT status FROM invitation WHERE workspace_id = $1', [workspace.id]);
+  expect(statuses).toEqual([{ status: 'accepted' }]);
+});
+
 test('a user that accepts one of two invitations to a workspace has no pending invitation to it any more', async () => {
   const { workspace, owner } = await openWorkspace();
   const email = `${randomUUID()}@example.com`;

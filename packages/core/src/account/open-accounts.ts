@@ -190,6 +190,13 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
         invitationLimit: caps.invitations.max,
         invitationExpiresIn: 14 * day,
         cancelPendingInvitationsOnReInvite: true,
+        organizationHooks: {
+          // The library would answer that it is canceled, although its user is a member.
+          async beforeCancelInvitation({ invitation }) {
+            if (invitation.status === 'accepted')
+              throw new APIError('BAD_REQUEST', { code: 'INVITATION_ACCEPTED' });
+          },
+        },
         // Invitation ids have 74 random bits, only owners see them, and only an account of the address can accept.
         requireEmailVerificationOnInvitation: sendMail !== undefined,
         async sendInvitationEmail({ id, email, inviter, organization: { name } }, request) {

@@ -29,6 +29,7 @@ const ownErrors: Readonly<Record<string, OwnError>> = {
   CONFIRMATION_REQUIRED: { code: 'confirmation_required' },
   EMAIL_NOT_VERIFIED: { code: 'email_unverified' },
   EMAIL_VERIFICATION_REQUIRED_BEFORE_ACCEPTING_OR_REJECTING_INVITATION: { code: 'email_unverified' },
+  INVITATION_ACCEPTED: { message: 'The invitation was accepted: remove the member instead' },
   INVITATION_LIMIT_REACHED: { code: 'limit_reached', message: caps.invitations.message },
   INVITATION_NOT_FOUND: {
     message: 'The invitation was accepted, declined or canceled, or it has expired: ask for a new one',
