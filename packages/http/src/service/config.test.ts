@@ -19,6 +19,7 @@ const Settings = Type.Object({
   NATS_URL: commonSettings.NATS_URL,
   METRICS_TOKEN: commonSettings.METRICS_TOKEN,
   TRUST_PROXY: commonSettings.TRUST_PROXY,
+  SERVED_HOSTS: commonSettings.SERVED_HOSTS,
   PORT: Type.Integer({ default: 80 }),
 });
 const database = 'postgresql://leads:hidden-word@db/leads';
@@ -46,6 +47,7 @@ test('every secret can be read from a file, without its last line break', () => 
     NATS_URL: 'nats://crm:hidden-word@nats:4222',
     METRICS_TOKEN: 'x'.repeat(16),
     TRUST_PROXY: '',
+    SERVED_HOSTS: '',
     PORT: 80,
   });
 });
@@ -132,6 +134,10 @@ test.for([
   ['TRUST_PROXY', 'proxy.internal', 'must be addresses'],
   ['TRUST_PROXY', '10.0.0.0/8/8', 'must be addresses'],
   ['TRUST_PROXY', '::1/0', 'must be addresses'],
+  ['SERVED_HOSTS', 'leads.example:8443', 'must be host names and addresses without ports'],
+  ['SERVED_HOSTS', 'a.example, [2001:db8::1]:80', 'must be host names and addresses without ports'],
+  ['SERVED_HOSTS', 'https://leads.example', 'must be host names and addresses without ports'],
+  ['SERVED_HOSTS', '2001:db8::1', 'must be host names and addresses without ports'],
 ] as const)('%s=%s is reported once', ([name, value, reason]) => {
   const faults = faultsOf({ DATABASE_URL: database, [name]: value });
   expect(faults).toEqual([expect.stringContaining(`${name} ${reason}`)]);
@@ -143,6 +149,7 @@ test.for([
   ['DATABASE_URL', 'postgres:///leads?host=/run/postgresql'],
   ['NATS_URL', 'nats://a:1,tls://u:p%23@b:2'],
   ['TRUST_PROXY', 'loopback, 10.0.0.0/8,2001:db8::/32, 192.0.2.1'],
+  ['SERVED_HOSTS', 'leads.example, 10.0.0.7,[2001:db8::1] , LEADS-2.internal'],
 ] as const)('%s=%s is valid', ([name, value]) => {
   expect(faultsOf({ DATABASE_URL: database, [name]: value })).toEqual([]);
 });

@@ -154,6 +154,13 @@ const formats: Readonly<Record<string, { holds: (text: string) => boolean; reaso
     holds: (text) => text === '' || text.split(',').every((network) => isNetwork(network.trim())),
     reason: 'must be addresses and CIDR ranges, separated by commas',
   },
+  hosts: {
+    holds: (text) =>
+      text === '' ||
+      text.split(',').every((host) => /^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])$/.test(host.trim())),
+    reason:
+      'must be host names and addresses without ports, separated by commas, and IPv6 addresses in brackets',
+  },
   proxies: {
     holds: (text) => text === '' || text.split(',').every((proxy) => isProxy(proxy.trim())),
     reason: "must be addresses and CIDR ranges, separated by commas, or 'loopback' and the like",
@@ -313,7 +320,7 @@ export const commonSettings = {
   }),
   SERVED_HOSTS: Type.String({
     default: '',
-    pattern: '^[A-Za-z0-9.:[\\]-]+(\\s*,\\s*[A-Za-z0-9.:[\\]-]+)*$|^$',
+    format: 'hosts',
     description:
       'Further host names that a service serves, separated by commas, without ports. If this or the public URL of the service names another host than this machine, other hosts are answered with 421. Health checks and /metrics are served at every host',
   }),
