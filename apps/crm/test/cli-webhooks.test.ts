@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeliveryView, PostbackView, WebhookView } from '@leads/core/delivery';
 import { personalData } from '@leads/test-kit/log-check/confidential';
 import { freePort } from '@leads/local-stack/processes/free-port';
+import { startTcpProxy } from '@leads/local-stack/processes/tcp-proxy';
 import { parseMetrics, sumOf } from '@leads/test-kit/prometheus-text';
 import { createServiceRoles } from '@leads/test-kit/service-roles';
 import {
@@ -151,6 +152,26 @@ test('a killed `leads deliver` loses no event, and what it sent twice has the sa
   for (const request of receiver.received) verified(request, signing);
   second.child.kill('SIGTERM');
   expect((await second.ended).code).toBe(0);
+});
+
+test('`leads deliver` without a port outlasts an outage of Postgres, and sends again after it', async () => {
+  const { id } = await create();
+  const url = new URL(databaseUrl);
+  const postgresPort = Number(url.port);
+  await using proxy = await startTcpProxy({ port: postgresPort });
+  url.port = String(proxy.port);
+  const process = await startDeliverer({ DATABASE_URL: url.href });
+  // Nothing listens on this port.
+  proxy.leadTo(await freePort());
+  proxy.cut();
+  await expect.poll(process.stderr).toContain('Deliveries failed in the database; retrying');
+  const lead = await createLead();
+  proxy.leadTo(postgresPort);
+  await expect.poll(async () => listed(id, '--lead', lead)).toMatchObject([{ state: 'delivered' }]);
+  proxy.leadTo(await freePort());
+  proxy.cut();
+  process.child.kill('SIGTERM');
+  expect((await process.ended).code).toBe(0);
 });
 
 test('`leads deliver` needs only the database role of the CRM, and serves health and metrics on DELIVER_PORT', async () => {

@@ -39,8 +39,18 @@ function lowerPriority(): void {
   }
 }
 
+/**
+ * Keeps the process alive until it is disposed. The pauses of the deliverer do not, and during an outage of Postgres there is
+ * no connection that would.
+ */
+function keepAlive(): Disposable {
+  const timer = setInterval(() => undefined, 60_000);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
 async function deliver(io: CliIo): Promise<void> {
   keepHeapSmall();
+  using _alive = keepAlive();
   const settings = readSettings(DeliverSettings, io.env);
   const webhookSettings = webhookSettingsOf(settings);
   const signal = io.interruption();
