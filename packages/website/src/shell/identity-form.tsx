@@ -33,7 +33,7 @@ function IdentityForm({ onDone, onClose }: Props) {
   const confirm = useMutation({
     mutationFn: (secret: string) =>
       byCode
-        ? account('/two-factor/verify-totp', { code: secret.trim() })
+        ? account('/two-factor/verify-totp', { code: secret.replaceAll(/\s/g, '') })
         : account('/confirm-password', { password: secret }),
     gcTime: 0,
     onError: (error) => form.setErrors({ secret: Object.values(fieldErrorsOf(error))[0] }),

@@ -16,7 +16,8 @@ export function SecondFactorForm({ onDone }: { onDone: () => Promise<void> }) {
   const verify = useMutation({
     mutationFn: ({ code, trustDevice }: { code: string; trustDevice: boolean }) =>
       account(recovery ? '/two-factor/verify-backup-code' : '/two-factor/verify-totp', {
-        code: code.trim(),
+        // Apps show a code in groups of digits.
+        code: code.replaceAll(/\s/g, ''),
         trustDevice,
       }),
     onSuccess: onDone,
