@@ -2,7 +2,8 @@ import { useInterval } from '@mantine/hooks';
 import { useState } from 'react';
 import * as texts from '../texts/index.ts';
 
-const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+// Not "yesterday" or "next month": 30 hours ago can be a day earlier.
+const words = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
 
 const day = { day: 'numeric', month: 'short' } as const;
 const timeOfDay = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
