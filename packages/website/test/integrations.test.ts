@@ -243,6 +243,48 @@ test('the secret is rotated, headers are replaced, and the webhook is deleted', 
   await page.getByText('No webhook yet').waitFor();
 });
 
+test('two users who edit a webhook or a postback at the same time keep the changes of each other', async () => {
+  const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+  const url = 'https://hooks.example.com/first';
+  await page.goto('/integrations');
+  for (const kind of ['webhook', 'postback']) {
+    const path = `${website.crm}/api/v1/${kind}s`;
+    const send = (address: string, method: string, body: object) =>
+      fetch(address, {
+        method,
+        headers: { ...member.headers, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    const created = await send(path, 'POST', {
+      url,
+      ...(kind === 'webhook' && { events: ['lead.created'] }),
+    });
+    const { [kind]: { id } = { id: '' } } = (await created.json()) as Record<string, { id: string }>;
+    await page.goto(`/${kind}s/${id}`);
+    await press(page, 'Edit');
+    const form = page.getByRole('dialog', { name: `Edit the ${kind}` });
+    await form.getByLabel('Description').fill('Sales CRM');
+    const moved = 'https://hooks.example.com/second';
+    const other = { url: moved, includesImports: true };
+    expect((await send(`${path}/${id}`, 'PATCH', other)).status).toBe(200);
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.waitFor({ state: 'detached' });
+    await page.getByText(moved).waitFor();
+    const [stored] = await website.fixture.sql(
+      'SELECT url, includes_imports, description FROM delivery_endpoint WHERE id = $1',
+      [id],
+    );
+    expect(stored).toEqual({ url: moved, includes_imports: true, description: 'Sales CRM' });
+    // The audit log names only what the user has changed.
+    const [entry] = await website.fixture.sql(
+      `SELECT details->>'changed' AS changed FROM audit_entry
+       WHERE workspace_id = $1 AND action = $2 ORDER BY id DESC LIMIT 1`,
+      [workspace.id, `${kind}.changed`],
+    );
+    expect(entry).toEqual({ changed: 'description' });
+  }
+});
+
 test('the deletion of a webhook leaves the user on the page that they have gone to meanwhile', async () => {
   const { page } = await website.openSignedIn({ role: 'manager' });
   await createWebhook(page);

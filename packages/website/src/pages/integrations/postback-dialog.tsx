@@ -50,6 +50,9 @@ interface PostbackForm {
   readonly description: string;
 }
 
+/** The fields of the API that are one request only together. */
+const requestFields: ReadonlySet<string> = new Set(['method', 'bodyFormat', 'body']);
+
 /** Returns the templates of a form. An empty body removes the body that a postback had. */
 function templatesOf({ url, request, body }: Pick<PostbackForm, 'url' | 'request' | 'body'>) {
   return {
@@ -99,11 +102,17 @@ export function PostbackDialog({ postback, onClose }: { postback?: PostbackView;
     ...(hasTemplate && { body: template, bodyFormat: templates.bodyFormat }),
   });
   const save = useMutation({
-    mutationFn({ owner: chosen, preset: _preset, request: _request, ...fields }: PostbackForm) {
-      const changes = { ...fields, ...templatesOf({ ...fields, request: _request }) };
-      return postback === undefined
-        ? createPostback({ ...changes, owner: chosen })
-        : updateEndpoint('postback', postback.id, changes);
+    async mutationFn({ owner: chosen, preset: _preset, request: _request, ...fields }: PostbackForm) {
+      const given = { ...fields, ...templatesOf({ ...fields, request: _request }) };
+      if (postback === undefined) return createPostback({ ...given, owner: chosen });
+      // Only changes are sent, because another user may have changed the other settings meanwhile.
+      const isRequestChanged = form.isDirty('request') || form.isDirty('body');
+      const changes = Object.fromEntries(
+        Object.entries(given).filter(([name]) =>
+          requestFields.has(name) ? isRequestChanged : form.isDirty(name),
+        ),
+      );
+      return Object.keys(changes).length === 0 ? undefined : updateEndpoint('postback', postback.id, changes);
     },
     onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointsKey }),
     onError(error) {

@@ -60,9 +60,13 @@ export function WebhookDialog({
     async mutationFn({ headers: lines, removesHeaders, ...body }: WebhookForm) {
       const headers = parseHeaderLines(lines) ?? {};
       const replacesHeaders = removesHeaders || Object.keys(headers).length > 0;
-      const changes = { ...body, ...(replacesHeaders && { headers }) };
-      if (webhook === undefined) return createWebhook(changes);
-      await updateEndpoint('webhook', webhook.id, changes);
+      const given = { ...body, ...(replacesHeaders && { headers }) };
+      if (webhook === undefined) return createWebhook(given);
+      // Only changes are sent, because another user may have changed the other settings meanwhile.
+      const changes = Object.fromEntries(
+        Object.entries(given).filter(([name]) => name === 'headers' || form.isDirty(name)),
+      );
+      if (Object.keys(changes).length > 0) await updateEndpoint('webhook', webhook.id, changes);
       return undefined;
     },
     // The response contains the secret, so it is not cached.
