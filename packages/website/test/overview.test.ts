@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -795,6 +796,31 @@ test('a payment that is created after the user has left its dialog is not opened
   await (await answered).finished();
   await waitForFrames(page);
   expect(page.url()).toMatch(/\/statements\?/);
+});
+
+test('the file of a payment with many leads is saved, however long it takes', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  const id = randomUUID();
+  await website.fixture.sql(
+    `INSERT INTO payment (id, workspace_id, number, user_id, created_by_id, from_time, to_time, currency, date,
+       state, total, leads, amount)
+     VALUES ($1, $2, 1, $3, $3, now() - interval '1 day', now(), 'EUR', '2026-11-27', 'paid', 0, 0, 0)`,
+    [id, workspace.id, member.userId],
+  );
+  await page.clock.install();
+  await page.goto(`/payments/${id}`);
+  const download = page.getByRole('button', { name: 'Download as CSV' });
+  await download.waitFor();
+  const file = await hold(page, /\/console\/payments\//);
+  const asked = page.waitForRequest(
+    (request) => request.headers()['accept']?.startsWith('text/csv') === true,
+  );
+  await download.click();
+  await asked;
+  await page.clock.fastForward(60_000);
+  const saved = page.waitForEvent('download');
+  file.release();
+  expect((await saved).suggestedFilename()).toBe('payment-1.csv');
 });
 
 test('a manager marks payable leads of a campaign as paid, the payment shows its progress and result, an owner cancels it, and only its publisher reads it', async () => {

@@ -112,9 +112,9 @@ export async function fetchAnswer(url: string, { signal, ...request }: RequestIn
  */
 export async function openStream(
   path: string,
-  { query, signal }: { readonly query: ApiRequest['query'] & {}; readonly signal: AbortSignal },
+  { query = {}, headers, signal }: Pick<ApiRequest, 'query' | 'headers'> & { readonly signal: AbortSignal },
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
-  const request = fetch(addressOf({ path, query }), { headers: commonHeaders(), signal });
+  const request = fetch(addressOf({ path, query }), { headers: { ...commonHeaders(), ...headers }, signal });
   const response = await request.catch((error: unknown) => {
     if (signal.aborted) throw error;
     recordNoAnswer();

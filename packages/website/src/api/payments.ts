@@ -1,6 +1,6 @@
 import type { NewPayment, Payment, PaymentWithLeads } from '@leads/core/payout';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { call, nextCursorOf, send } from './client.ts';
+import { call, nextCursorOf, openStream, send } from './client.ts';
 import { paymentsRequest } from './first-requests.ts';
 
 const path = '/console/payments';
@@ -68,8 +68,9 @@ export function cancelPayment(id: string, reason: string): Promise<unknown> {
   return call(`${path}/${id}/cancel`, { method: 'POST', body: { reason } });
 }
 
-/** Returns the leads of a payment as a CSV file. */
+/** Returns the leads of a payment as a CSV file. There can be 100,000, so that it has no time limit. */
 export async function paymentFile(id: string): Promise<Blob> {
   const headers = { accept: 'text/csv, application/problem+json;q=0.9' };
-  return (await send(`${path}/${id}`, { headers })).blob();
+  const { signal } = new AbortController();
+  return new Response(await openStream(`${path}/${id}`, { headers, signal })).blob();
 }
