@@ -199,6 +199,25 @@ describe('on a desktop and on a phone', () => {
   });
 });
 
+test('an error without a text, such as that of a proxy over HTTP/2, is named by its status', async () => {
+  const { page } = await website.openSignedIn({ workspace });
+  await page.goto('/members');
+  const session = await page.context().newCDPSession(page);
+  // HTTP/2 has no reason phrases.
+  session.on('Fetch.requestPaused', ({ requestId }) => {
+    void session.send('Fetch.fulfillRequest', {
+      requestId,
+      responseCode: 502,
+      responsePhrase: ' ',
+      body: Buffer.from('<html></html>').toString('base64'),
+    });
+  });
+  await session.send('Fetch.enable', { patterns: [{ urlPattern: '*/api/console/workspace' }] });
+  await page.getByRole('button', { name: 'Save' }).click();
+  const alert = page.getByRole('alert').filter({ hasText: 'The server has an error' });
+  expect(await alert.innerText()).toContain('The server answered with status 502.');
+});
+
 test('with reduced motion, no transition or animation runs while content loads, opens, changes and arrives', async () => {
   const { page, member } = await website.openSignedIn({ workspace });
   const expectNoMotion = async (state: string, selector: string) => {

@@ -522,6 +522,18 @@ describe('an account', () => {
     await page.getByText('Off. Signing in needs your password only').waitFor();
   });
 
+  test('is told how long to wait after too many wrong passwords', async () => {
+    const { page, member } = await website.openSignedIn();
+    const key = `user:${member.userId}`;
+    await website.fixture.sql('INSERT INTO attempt (key, count, since) VALUES ($1, 30, now())', [key]);
+    await page.goto('/profile?tab=account');
+    await page.getByRole('button', { name: 'Turn on' }).click();
+    await page.getByRole('dialog').getByLabel('Current password').first().fill(password);
+    await page.keyboard.press('Enter');
+    const step = page.getByText(/^Wait .* and try again\.$/);
+    expect(await step.textContent()).toMatch(/^Wait [2-5] minutes/);
+  });
+
   test('shows its new recovery codes also to a user who tries to close the dialog during the request', async () => {
     const { page } = await website.openSignedIn();
     await page.goto('/profile?tab=account');

@@ -16,6 +16,8 @@ export class ApiError extends Error {
 
   /** Whether the message is of this error. Without a detail, it is that of the problem type. */
   readonly hasDetail: boolean;
+  /** The time after which the request can succeed, in seconds, if known. */
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(
     status: number,
@@ -23,9 +25,11 @@ export class ApiError extends Error {
     fields: readonly FieldError[] = [],
     code?: string,
     hasDetail = false,
+    retryAfterSeconds?: number,
   ) {
     super(message);
     this.hasDetail = hasDetail;
+    this.retryAfterSeconds = retryAfterSeconds;
     this.status = status;
     this.fields = fields;
     this.code = code;

@@ -138,10 +138,12 @@ export async function readError(path: string, response: Response): Promise<ApiEr
   }));
   return new ApiError(
     response.status,
-    problem.detail ?? problem.title ?? response.statusText,
+    // A proxy in front of the service sends no problem.
+    problem.detail ?? problem.title ?? texts.common.errors.ofStatus(response.status),
     fields,
     problem.type?.split(':').at(-1),
     problem.detail !== undefined,
+    Number(response.headers.get('retry-after')) || undefined,
   );
 }
 

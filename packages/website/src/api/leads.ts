@@ -389,7 +389,11 @@ function uploadCsv<Answer>(
     request.addEventListener('load', () => {
       const { status, responseText } = request;
       if (status === 200) resolve(JSON.parse(responseText) as Answer);
-      else void readError(path, new Response(responseText, { status })).then(reject);
+      else {
+        const retryAfter = request.getResponseHeader('retry-after') ?? '';
+        const response = new Response(responseText, { status, headers: { 'retry-after': retryAfter } });
+        void readError(path, response).then(reject);
+      }
     });
     request.addEventListener('error', () => {
       recordNoAnswer();

@@ -42,7 +42,17 @@ test.for<[error: Error, title: string, sentences: string[]]>([
   [
     new ApiError(429, 'The rate limit is exceeded'),
     'Too many requests',
-    ['The rate limit is exceeded', 'Wait a minute and try again.'],
+    ['The rate limit is exceeded', 'Wait 1 minute and try again.'],
+  ],
+  [
+    new ApiError(429, 'The rate limit is exceeded', [], 'too_many_requests', true, 5),
+    'Too many requests',
+    ['The rate limit is exceeded', 'Wait 5 seconds and try again.'],
+  ],
+  [
+    new ApiError(429, 'Too many attempts', [], 'too_many_requests', true, 841),
+    'Too many requests',
+    ['Too many attempts', 'Wait 15 minutes and try again.'],
   ],
   [
     new ApiError(500, 'An unexpected error occurred'),

@@ -17,7 +17,7 @@ export const isDefect = (error: unknown) => !(error instanceof ApiError) && !(er
 export function describeError(error: Error): ErrorDescription {
   if (error instanceof UserError) return { title: error.title, sentences: [error.message] };
   if (!(error instanceof ApiError)) return { title: t.ofPage, sentences: [error.message, t.ofPageStep] };
-  const { status, code, fields, message, hasDetail } = error;
+  const { status, code, fields, message, hasDetail, retryAfterSeconds } = error;
   if (fields.length > 0) return { title: texts.common.correctInput, sentences: fields.map(reasonOf) };
   if (status === 0) return { title: t.noConnection, sentences: [message] };
   if (code === 'forbidden') {
@@ -25,7 +25,7 @@ export function describeError(error: Error): ErrorDescription {
   }
   if (status === 404 && code === 'not_found') return { title: t.gone, sentences: [t.goneStep] };
   if (status === 401) return { title: t.notSignedIn, sentences: [message] };
-  if (status === 429) return { title: t.tooMany, sentences: [message, t.tooManyStep] };
+  if (status === 429) return { title: t.tooMany, sentences: [message, t.tooManyStep(retryAfterSeconds)] };
   if (status >= 500) return { title: t.ofServer, sentences: [message, t.ofServerStep] };
   return { title: t.rejected, sentences: [message] };
 }

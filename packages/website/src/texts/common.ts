@@ -1,6 +1,9 @@
 /** The end of an id, because ids of the same minute start with the same characters. */
 const shortId = (id: string) => `…${id.slice(-8)}`;
 
+const secondsOf = new Intl.NumberFormat('en', { style: 'unit', unit: 'second', unitDisplay: 'long' });
+const minutesOf = new Intl.NumberFormat('en', { style: 'unit', unit: 'minute', unitDisplay: 'long' });
+
 export const common = {
   product: 'Leads',
   cancel: 'Cancel',
@@ -35,7 +38,9 @@ export const common = {
     gone: 'Not found',
     goneStep: 'It was deleted, or you have no access to it. Reload the page.',
     tooMany: 'Too many requests',
-    tooManyStep: 'Wait a minute and try again.',
+    tooManyStep: (seconds = 60) =>
+      `Wait ${seconds < 60 ? secondsOf.format(seconds) : minutesOf.format(Math.ceil(seconds / 60))} and try again.`,
+    ofStatus: (status: number) => `The server answered with status ${status}.`,
     ofServer: 'The server has an error',
     ofServerStep: 'Try again. If the error persists, tell the operator of this service.',
     ofPage: 'The page has an error',
