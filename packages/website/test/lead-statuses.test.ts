@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
-import { addLeads, grid, jobsOf, notice, rowOf, storedOf } from './leads-page.ts';
+import { addLeads, grid, jobsOf, notice, rowOf, storedOf, waitForPolls } from './leads-page.ts';
 import { expectGoodEverywhere } from './page-checks.ts';
 import { type Website, hold, screenshot, openWebsite } from './website.ts';
 
@@ -116,6 +116,59 @@ describe('a status change', () => {
     expect(names).toEqual(['Person 0000', 'Person 0001', 'Person 0002']);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
+  });
+
+  test('of several leads keeps what is stored if a later request fails, and tries only the rest again', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    const ids = await addLeads(website, workspace, member, 4, (i) => ({
+      status: i < 2 ? 'Approved' : 'Trashed',
+    }));
+    const statuses = async () => Promise.all(ids.map(async (id) => (await storedOf(website, id)).status));
+    await page.goto('/leads');
+    await page.getByLabel('Select all loaded leads').check();
+    let fails = (body: string) => body.includes('"from":"Trashed"');
+    await page.route('**/order/leads/status', (route) =>
+      fails(route.request().postData() ?? '') ? route.abort() : route.continue(),
+    );
+    await page.getByRole('button', { name: 'Mark as On hold' }).click();
+    const failure = notice(page, '2 leads were not changed. The server cannot be reached');
+    await failure.waitFor();
+    await notice(page, '2 leads marked as On hold').waitFor();
+    expect(await statuses()).toEqual(['OnHold', 'OnHold', 'Trashed', 'Trashed']);
+    await rowOf(page, 'Person 0000').getByText('On hold').waitFor();
+    fails = () => false;
+    await failure.getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(statuses).toEqual(['OnHold', 'OnHold', 'OnHold', 'OnHold']);
+    await waitForPolls(page);
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
+  test('of several leads is undone completely if its undo fails in between and is tried again', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    const ids = await addLeads(website, workspace, member, 4, (i) => ({
+      status: i < 2 ? 'OnHold' : 'Approved',
+    }));
+    const statuses = async () => Promise.all(ids.map(async (id) => (await storedOf(website, id)).status));
+    await page.goto('/leads');
+    await page.getByLabel('Select all loaded leads').check();
+    await page.getByRole('button', { name: 'Mark as Trashed' }).click();
+    await page.getByRole('radio', { name: 'Spam or test' }).check();
+    await page.keyboard.press('Enter');
+    const done = notice(page, '4 leads marked as Trashed');
+    await done.waitFor();
+    let fails = (body: string) => body.includes('"status":"Approved"');
+    await page.route('**/order/leads/status', (route) =>
+      fails(route.request().postData() ?? '') ? route.abort() : route.continue(),
+    );
+    await done.getByRole('button', { name: 'Undo' }).click();
+    const failure = notice(page, 'The server cannot be reached');
+    await failure.waitFor();
+    expect(await statuses()).toEqual(['OnHold', 'OnHold', 'OnHold', 'OnHold']);
+    fails = () => false;
+    await failure.getByRole('button', { name: 'Try again' }).click();
+    await notice(page, 'Undone for 4 leads').waitFor();
+    expect(await statuses()).toEqual(['OnHold', 'OnHold', 'Approved', 'Approved']);
+    expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
   test('of all leads that match runs as a job with its progress and its result, and can be cancelled', async () => {

@@ -250,10 +250,9 @@ export type StatusResult = StatusChangeAnswer['results'][number];
 /** The maximum number of leads in one request. */
 const maxIds = 1000;
 
-/** Changes the status of leads in batches. @returns one result for each lead. */
-export async function changeStatuses(change: StatusChange): Promise<StatusResult[]> {
-  const answers = await changeInBatches<StatusChangeAnswer>('status', change);
-  return answers.flatMap(({ results }) => results);
+/** Changes the status of leads in batches. Yields one result for each lead of a batch. @throws ApiError */
+export async function* changeStatuses(change: StatusChange): AsyncGenerator<StatusResult[]> {
+  for await (const { results } of changeInBatches<StatusChangeAnswer>('status', change)) yield results;
 }
 
 /** The result for each assigned lead, and the ids for {@link undoAssignment}. */
@@ -264,7 +263,8 @@ export interface Assigned {
 
 /** Sets the assignee of leads in batches. */
 export async function assignLeads(change: LeadAssignment): Promise<Assigned> {
-  const answers = await changeInBatches<AssignmentAnswer>('assignment', change);
+  const answers: AssignmentAnswer[] = [];
+  for await (const answer of changeInBatches<AssignmentAnswer>('assignment', change)) answers.push(answer);
   return {
     results: answers.flatMap(({ results }) => results),
     changeIds: answers.flatMap(({ changeId }) => changeId ?? []),
@@ -282,16 +282,14 @@ export async function undoAssignment(changeIds: readonly string[]): Promise<Stat
   return results;
 }
 
-async function changeInBatches<Answer>(
+async function* changeInBatches<Answer>(
   what: 'status' | 'assignment',
   { ids, ...change }: StatusChange | LeadAssignment,
-): Promise<Answer[]> {
-  const answers: Answer[] = [];
+): AsyncGenerator<Answer> {
   for (let at = 0; at < ids.length; at += maxIds) {
     const body = { ...change, ids: ids.slice(at, at + maxIds) };
-    answers.push(await call<Answer>(`/console/order/leads/${what}`, { method: 'POST', body }));
+    yield await call<Answer>(`/console/order/leads/${what}`, { method: 'POST', body });
   }
-  return answers;
 }
 
 /** Returns a file of the leads with these ids. A request takes 1,000 ids, so the files of all requests become one. */

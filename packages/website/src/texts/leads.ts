@@ -224,6 +224,8 @@ export const leads = {
     'The browser does not allow this page to copy. Select the number with the pointer and copy it.',
   changed: (count: number, status: string) => `${leadsOf(count)} marked as ${status}`,
   undo: 'Undo',
+  notChanged: (count: number, message: string) =>
+    `${leadsOf(count)} ${count === 1 ? 'was' : 'were'} not changed. ${message}`,
   notSent: 'This change was not sent, because the server did not answer the change before it.',
   notSaved: (name: string, message: string) => `A change of ${name} was not saved. ${message}`,
   undone: (count: number) => `Undone for ${leadsOf(count)}`,

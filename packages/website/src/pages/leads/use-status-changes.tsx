@@ -46,6 +46,13 @@ interface Requested extends Change {
   readonly earlierUnanswered: number;
 }
 
+/** The result of a change whose first request the service has answered. */
+interface Applied {
+  readonly changed: readonly Lead[];
+  /** The error of a later request, and the leads without an answer. */
+  readonly failure?: { readonly error: Error; readonly leads: readonly Lead[] };
+}
+
 /** A completed change. */
 interface Done {
   /** The id of its notification. */
@@ -150,37 +157,62 @@ export function useStatusChanges(
     return changed;
   };
 
-  /** Sends a change. @returns the changed leads. */
-  const apply = async ({ leads, to }: Change, reason?: string): Promise<readonly Lead[]> => {
+  /** Sends a change, in one request or more for each status of the leads. @throws ApiError if the first request fails. */
+  const apply = async ({ leads, to }: Change, reason?: string): Promise<Applied> => {
     const results: StatusResult[] = [];
-    for (const from of new Set(leads.map(statusOf))) {
-      const ids = leads.filter((lead) => statusOf(lead) === from).map(({ id }) => id);
-      // A lead that another user has changed meanwhile is not changed.
-      const change = { ids, status: to, from, ...(reason !== undefined && { reason }) };
-      results.push(...(await changeStatuses(change)));
+    let error: Error | undefined;
+    try {
+      for (const from of new Set(leads.map(statusOf))) {
+        const ids = leads.filter((lead) => statusOf(lead) === from).map(({ id }) => id);
+        // A lead that another user has changed meanwhile is not changed.
+        const change = { ids, status: to, from, ...(reason !== undefined && { reason }) };
+        for await (const answered of changeStatuses(change)) results.push(...answered);
+      }
+    } catch (thrown) {
+      if (results.length === 0) throw thrown;
+      error = thrown as Error;
     }
-    const changed = report(leads, results);
+    const answered = new Set(results.map(({ id }) => id));
+    const isOpen = ({ id }: Lead) => error !== undefined && !answered.has(id);
+    const changed = report(
+      leads.filter((lead) => !isOpen(lead)),
+      results,
+    );
     const ids = new Set(changed.map(({ id }) => id));
     for (const { id, updatedAt } of changed) confirmed.current.set(id, { updatedAt, status: to });
     updateListed(queryClient, (lead) => (ids.has(lead.id) ? { ...lead, status: to } : lead));
-    return changed;
+    return { changed, ...(error !== undefined && { failure: { error, leads: leads.filter(isOpen) } }) };
   };
 
-  const undoStatuses = async ({ leads, to }: Change) => {
+  /** Returns a function that undoes a change. After a failure, it undoes the rest. It returns the number of all leads. */
+  const undoOf = ({ leads, to }: Change) => {
+    let open = leads.map((lead) => ({ back: statusOf(lead), lead: { ...lead, status: to } }));
     let count = 0;
-    for (const from of new Set(leads.map(statusOf))) {
-      let back = leads.filter((lead) => statusOf(lead) === from);
-      let at: LeadStatus = to;
-      for (const next of findTransitionsOf(role, to, from) ?? []) {
-        const step: Change = { leads: back.map((lead) => ({ ...lead, status: at })), to: next };
+    return async () => {
+      for (let [first] = open; first !== undefined; [first] = open) {
+        const { back, lead: like } = first;
+        const at = statusOf(like);
+        const [next] = findTransitionsOf(role, at, back) ?? [];
+        const isOfStep = (each: (typeof open)[number]) => each.back === back && statusOf(each.lead) === at;
+        const others = open.filter((each) => !isOfStep(each));
+        if (next === undefined) {
+          open = others;
+          continue;
+        }
+        const step = { leads: open.filter(isOfStep).map(({ lead }) => lead), to: next };
         mark(step);
-        const changing = apply(step, needsReason(at, next) ? t.undoReason : undefined);
-        back = [...(await changing.finally(() => unmark(step)))];
-        at = next;
+        const applying = apply(step, needsReason(at, next) ? t.undoReason : undefined);
+        const { changed, failure } = await applying.finally(() => unmark(step));
+        if (next === back) count += changed.length;
+        open = [
+          ...(next === back ? [] : changed.map((lead) => ({ back, lead: { ...lead, status: next } }))),
+          ...(failure?.leads ?? []).map((lead) => ({ back, lead: { ...lead, status: at } })),
+          ...others,
+        ];
+        if (failure !== undefined) throw failure.error;
       }
-      count += back.length;
-    }
-    return count;
+      return count;
+    };
   };
 
   /** Shows the result of a change, and offers to undo it. */
@@ -232,25 +264,34 @@ export function useStatusChanges(
     },
     onMutate: mark,
     onSettled: (_changed, _error, requested) => unmark(requested),
-    onSuccess(changed, { leads, to, onSent }) {
+    onSuccess({ changed, failure }, { earlierUnanswered: _earlier, ...requested }) {
+      const { leads, to, onSent } = requested;
       if (prompted.current === leads) onSent?.();
       // Another dialog may be open by now.
       setPrompt((now) => (now?.leads === leads ? undefined : now));
-      if (changed.length === 0) return;
-      const canUndo = changed.every((lead) => findTransitionsOf(role, to, statusOf(lead)) !== undefined);
-      finish(
-        t.changed(changed.length, t.statuses[to]),
-        canUndo ? () => undoStatuses({ leads: changed, to }) : undefined,
-      );
+      if (changed.length > 0) {
+        const canUndo = changed.every((lead) => findTransitionsOf(role, to, statusOf(lead)) !== undefined);
+        finish(
+          t.changed(changed.length, t.statuses[to]),
+          canUndo ? undoOf({ leads: changed, to }) : undefined,
+        );
+      }
+      if (failure === undefined) return;
+      countUnanswered(failure.error);
+      showFailure(failure.error, () => send({ ...requested, leads: failure.leads }), {
+        text: t.notChanged(failure.leads.length, failure.error.message),
+      });
     },
     onError(error, { earlierUnanswered: _earlier, ...requested }) {
-      const isUnanswered = error instanceof ApiError && error.status === 0;
-      if (isUnanswered) unanswered.current += 1;
+      countUnanswered(error);
       // An open dialog shows the error itself.
       if (prompted.current === requested.leads) return;
       showFailure(error, () => send(requested));
     },
   });
+  const countUnanswered = (error: Error) => {
+    if (error instanceof ApiError && error.status === 0) unanswered.current += 1;
+  };
   const send = (change: Omit<Requested, 'earlierUnanswered'>) =>
     run.mutate({ ...change, earlierUnanswered: unanswered.current });
 
