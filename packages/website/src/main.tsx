@@ -9,6 +9,7 @@ import { meQuery } from './api/account.ts';
 import { configureClient } from './api/client.ts';
 import { reportError, reportUncaughtErrors } from './report-errors.ts';
 import { createAppRouter } from './router.tsx';
+import { keepUnsavedEdits } from './shell/discard-question.ts';
 import { askForIdentity } from './shell/identity-question.ts';
 import { keepEscapeInDialogs } from './shell/keep-escape.ts';
 import { returnFocusToEnabled } from './shell/return-focus.ts';
@@ -47,10 +48,13 @@ const router = createAppRouter(queryClient);
 
 configureClient({
   onSignedOut() {
-    const { pathname, publicHref } = router.state.location;
-    if (pathname === '/sign-in') return;
+    if (router.state.location.pathname === '/sign-in') return;
+    // The user can sign in in another tab, and then save them.
+    if (keepUnsavedEdits()) return;
     queryClient.clear();
-    void router.navigate({ to: '/sign-in', search: { to: publicHref } });
+    // Not the address of the router: it lacks the workspace if the page was opened at an address without one.
+    const { pathname, search, hash } = location;
+    void router.navigate({ to: '/sign-in', search: { to: `${pathname}${search}${hash}` } });
   },
   onWorkspaceLost: reloadForLostWorkspace,
   onForbidden: () => void queryClient.invalidateQueries({ queryKey: meQuery.queryKey, exact: true }),

@@ -4,7 +4,7 @@ import { findViolations } from './axe.ts';
 import { expectFocusWithin, press as pressOn } from './by-keyboard.ts';
 import { addLeads, changeAs, grid, notice, openEdit, rowOf } from './leads-page.ts';
 import { expectGoodEverywhere } from './page-checks.ts';
-import { type Website, hold, openWebsite, screenshot, waitForFrames } from './website.ts';
+import { type Website, hold, openWebsite, password, screenshot, waitForFrames } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -178,6 +178,37 @@ describe('the lead detail', () => {
     await waitForFrames(page);
     expect(await question.count()).toBe(0);
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+
+  test('keeps unsaved edits when the session ends, and stores them after a sign-in in another tab', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    const [id = ''] = await addLeads(website, workspace, member, 1);
+    await page.goto(`/leads?lead=${id}`);
+    const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
+    await openEdit(panel);
+    await panel.getByLabel('City').fill('London');
+    await panel.getByLabel('New note').fill('Call after six');
+    await website.fixture.sql('DELETE FROM session WHERE user_id = $1', [member.userId]);
+    const ended = notice(page, 'You are signed out');
+    await ended.waitFor();
+    expect(await panel.getByLabel('City').inputValue()).toBe('London');
+    const opened = page.waitForEvent('popup');
+    await ended.getByRole('link', { name: 'Sign in in another tab' }).click();
+    const other = await opened;
+    await other.getByLabel('Email address').fill(member.email);
+    await other.getByLabel('Password').first().fill(password);
+    await other.keyboard.press('Enter');
+    await other.getByRole('button', { name: /^Your account/ }).waitFor();
+    await other.close();
+    await panel.getByRole('button', { name: 'Save' }).click();
+    await notice(page, 'Saved').waitFor();
+    await panel.getByRole('button', { name: 'Add the note' }).click();
+    await panel.getByRole('list', { name: 'Notes' }).getByText('Call after six').waitFor();
+
+    // Without edits, the page shows nothing of the session that has ended.
+    await website.fixture.sql('DELETE FROM session WHERE user_id = $1', [member.userId]);
+    await page.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor();
+    expect(new URL(page.url()).searchParams.get('to')).toBe(`/w/${workspace.slug}/leads?lead=${id}`);
   });
 
   test('shows errors beside the fields and does not overwrite a concurrent change', async () => {

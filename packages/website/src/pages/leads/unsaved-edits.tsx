@@ -1,4 +1,6 @@
-import { Text } from '@mantine/core';
+import { Anchor, Group, Text } from '@mantine/core';
+import { useWindowEvent } from '@mantine/hooks';
+import { notifications } from '@mantine/notifications';
 import { useBlocker } from '@tanstack/react-router';
 import {
   createContext,
@@ -12,7 +14,7 @@ import {
 } from 'react';
 import type { LeadSearch } from '../../leads/lead-search.ts';
 import { ConfirmDialog } from '../../shell/confirm-dialog.tsx';
-import { onDiscardQuestion } from '../../shell/discard-question.ts';
+import { onUnsavedEdits } from '../../shell/discard-question.ts';
 import * as texts from '../../texts/index.ts';
 
 const t = texts.leads;
@@ -28,7 +30,26 @@ export function useUnsaved(part: string, isUnsaved: boolean): void {
   }, [report, part, isUnsaved]);
 }
 
-/** Asks before Esc, the back button, links and a sign-out discard unsaved edits of its parts. */
+const signedOutId = 'signed-out';
+
+/** Says that the session has ended, and offers to sign in beside the page. */
+function showSignedOut(): void {
+  notifications.show({
+    id: signedOutId,
+    color: 'red',
+    autoClose: false,
+    message: (
+      <Group justify="space-between">
+        <Text size="sm">{t.signedOut}</Text>
+        <Anchor href="/sign-in" target="_blank" rel="noopener" size="sm">
+          {t.signInBeside}
+        </Anchor>
+      </Group>
+    ),
+  });
+}
+
+/** Asks before Esc, the back button, links and a sign-out discard unsaved edits of its parts. Keeps them when the session ends. */
 export function UnsavedEdits({ leadId, children }: { leadId: string; children: ReactNode }) {
   const unsaved = useRef(new Set<string>());
   const setUnsaved = useCallback((part: string, isUnsaved: boolean) => {
@@ -43,12 +64,20 @@ export function UnsavedEdits({ leadId, children }: { leadId: string; children: R
   const [question, setQuestion] = useState<{ readonly answer: (isDiscarded: boolean) => void }>();
   useEffect(
     () =>
-      onDiscardQuestion((answer) => {
-        if (unsaved.current.size === 0) answer(true);
-        else setQuestion({ answer });
+      onUnsavedEdits({
+        ask(answer) {
+          if (unsaved.current.size === 0) answer(true);
+          else setQuestion({ answer });
+        },
+        keep() {
+          if (unsaved.current.size > 0) showSignedOut();
+          return unsaved.current.size > 0;
+        },
       }),
     [],
   );
+  // The user may have signed in in another tab. If not, the next request shows it again.
+  useWindowEvent('focus', () => notifications.hide(signedOutId));
   const answer = (isDiscarded: boolean) => {
     setQuestion(undefined);
     question?.answer(isDiscarded);
