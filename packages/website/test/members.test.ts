@@ -36,6 +36,30 @@ async function invite(page: Page, email: string): Promise<string> {
   return new URL(link).pathname;
 }
 
+test('long names and addresses are shown completely in dialogs, also on a phone', async () => {
+  const { page, workspace } = await website.openSignedIn({ width: 320 });
+  const email = 'maximiliane.mustermann-schwarzenberger@very-long-company-name.example.com';
+  const name = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
+  const { userId } = await workspace.addMember('manager', { email });
+  await website.fixture.sql('UPDATE "user" SET name = $1 WHERE id = $2', [name, userId]);
+  const expectComplete = async (text: string) => {
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText(text).waitFor();
+    expect(await dialog.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  };
+  await page.goto('/members');
+  await page.getByRole('button', { name: `Remove ${name}` }).click();
+  await expectComplete(`${name} loses access`);
+  await page.goto('/developers');
+  await page
+    .getByRole('button', { name: `of ${email}` })
+    .first()
+    .click();
+  await expectComplete(`Programs of ${email}`);
+});
+
 test('a page shows what a changed role permits after the service has rejected a request for it', async () => {
   const { page, workspace, member } = await website.openSignedIn();
   await page.goto('/campaigns');
