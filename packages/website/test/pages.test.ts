@@ -218,6 +218,35 @@ test('an error without a text, such as that of a proxy over HTTP/2, is named by 
   expect(await alert.innerText()).toContain('The server answered with status 502.');
 });
 
+test('a page is printed without the navigation, and nothing is cut off or covered', async () => {
+  const { page } = await website.openSignedIn({ workspace, width: 794, height: 600 });
+  const cutOff = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll('main, main *')]
+        // Texts for screen readers only are 1 px high.
+        .filter((each) => each.clientHeight > 1 && each.scrollHeight > each.clientHeight + 1)
+        .filter((each) => getComputedStyle(each).overflowY !== 'visible')
+        .map((each) => each.className),
+    );
+  const [stored] = await website.fixture.sql<{ id: string }>(
+    'SELECT id FROM lead WHERE workspace_id = $1 LIMIT 1',
+    [workspace.id],
+  );
+  const lead = `/leads?lead=${stored?.id}`;
+  for (const path of ['/overview', '/statements?range=90d', lead]) {
+    await page.goto(path);
+    await page
+      .getByRole('heading', { level: path === lead ? 3 : 2 })
+      .last()
+      .waitFor();
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.getByRole('banner').isVisible()).toBe(false);
+    expect(await page.getByRole('navigation').isVisible()).toBe(false);
+    expect(await cutOff(), path).toEqual([]);
+    await page.emulateMedia({ media: 'screen' });
+  }
+});
+
 test('with reduced motion, no transition or animation runs while content loads, opens, changes and arrives', async () => {
   const { page, member } = await website.openSignedIn({ workspace });
   const expectNoMotion = async (state: string, selector: string) => {
