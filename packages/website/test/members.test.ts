@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
+import { expectGoodEverywhere, expectGoodPage, overflowOf } from './page-checks.ts';
 import { type Website, hold, password, openWebsite, waitForFrames } from './website.ts';
 
 let website: Website;
@@ -36,7 +36,7 @@ async function invite(page: Page, email: string): Promise<string> {
   return new URL(link).pathname;
 }
 
-test('long names and addresses are shown completely in dialogs, also on a phone', async () => {
+test('long names and addresses are shown completely in dialogs, in an invitation and in the panel of a lead, also on a phone', async () => {
   const { page, workspace } = await website.openSignedIn({ width: 320 });
   const email = 'maximiliane.mustermann-schwarzenberger@very-long-company-name.example.com';
   const name = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
@@ -58,6 +58,29 @@ test('long names and addresses are shown completely in dialogs, also on a phone'
     .first()
     .click();
   await expectComplete(`Programs of ${email}`);
+
+  const leads = ['a', 'b'].map((end) =>
+    workspace.lead(workspace.owner, {
+      name: `${name}${end}`,
+      phone: '+442079460958',
+      phoneE164: '+442079460958',
+    }),
+  );
+  await website.fixture.leads.insert(leads);
+  await page.goto(`/leads?lead=${leads[0]?.id}`);
+  const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
+  await panel.getByText('Other leads with this phone number').waitFor();
+  expect(await panel.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+
+  await website.fixture.sql('UPDATE workspace SET name = $1 WHERE id = $2', [name, workspace.id]);
+  const [invitation] = await website.fixture.sql<{ id: string }>(
+    `INSERT INTO invitation (id, workspace_id, email, role, inviter_id, expires_at)
+     VALUES (gen_random_uuid(), $1, $2, 'manager', $3, now() + interval '1 day') RETURNING id`,
+    [workspace.id, `${'x'.repeat(40)}@example.com`, workspace.owner.userId],
+  );
+  await page.goto(`/invitations/${invitation?.id}`);
+  await page.getByRole('heading', { name: `Join ${name}` }).waitFor();
+  expect(await overflowOf(page)).toBe(0);
 });
 
 test('a page shows what a changed role permits after the service has rejected a request for it', async () => {
