@@ -522,7 +522,7 @@ describe('an account', () => {
     await page.getByText('Off. Signing in needs your password only').waitFor();
   });
 
-  test('is told how long to wait after too many wrong passwords', async () => {
+  test('sees how long to wait after too many wrong passwords', async () => {
     const { page, member } = await website.openSignedIn();
     const key = `user:${member.userId}`;
     await website.fixture.sql('INSERT INTO attempt (key, count, since) VALUES ($1, 30, now())', [key]);
@@ -532,6 +532,50 @@ describe('an account', () => {
     await page.keyboard.press('Enter');
     const step = page.getByText(/^Wait .* and try again\.$/);
     expect(await step.textContent()).toMatch(/^Wait [2-5] minutes/);
+  });
+
+  test('enters the other proof of identity in an empty field, and can give the password again after a sign-in that took too long', async () => {
+    const { page, member } = await website.openSignedIn();
+    await page.goto('/profile?tab=account');
+    await page.getByRole('button', { name: 'Turn on' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Current password').first().fill(password);
+    await page.keyboard.press('Enter');
+    await dialog.getByLabel('Current code of the app').fill(totp(await dialog.locator('pre').innerText()));
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+
+    await website.fixture.sql(
+      `UPDATE session SET created_at = now() - interval '11 minutes' WHERE user_id = $1`,
+      [member.userId],
+    );
+    await page.goto('/profile');
+    await page.getByRole('button', { name: 'Create an API key' }).click();
+    await dialog.getByLabel('Name').fill('After a break');
+    await page.keyboard.press('Enter');
+    const question = page.getByRole('dialog', { name: 'Confirm that it is you' });
+    await press(page, 'Use your password instead');
+    await question.getByLabel('Current password').first().fill('typed by mistake');
+    await press(page, 'Use your authenticator app instead');
+    // The password would be readable in this field.
+    expect(await question.getByLabel('Code from').inputValue()).toBe('');
+
+    await page.context().clearCookies();
+    await signIn(page, member.email);
+    await page.getByLabel('Code from your authenticator app').fill('000000');
+    await page.keyboard.press('Enter');
+    await page.getByText('Code is wrong or was used before').waitFor();
+    await press(page, 'Use a recovery code instead');
+    expect(await page.getByLabel('Recovery code').inputValue()).toBe('');
+    expect(await page.getByText('Code is wrong or was used before').count()).toBe(0);
+    await expectFocusOn(page, 'Recovery code');
+    await page.context().clearCookies();
+    await page.getByLabel('Recovery code').fill('abcde-fghij');
+    await page.keyboard.press('Enter');
+    await page.getByText('The sign-in took too long').waitFor();
+    await press(page, 'Enter your password again');
+    await page.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor();
+    expect(await page.getByLabel('Email address').inputValue()).toBe(member.email);
   });
 
   test('shows its new recovery codes also to a user who tries to close the dialog during the request', async () => {

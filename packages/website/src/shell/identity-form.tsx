@@ -61,7 +61,17 @@ function IdentityForm({ onDone, onClose }: Props) {
           />
         )}
         {user.twoFactorEnabled && (
-          <Anchor component="button" type="button" size="sm" onClick={() => setByCode(!byCode)}>
+          <Anchor
+            component="button"
+            type="button"
+            size="sm"
+            onClick={() => {
+              setByCode(!byCode);
+              // The field for the code would show a typed password.
+              form.reset();
+              confirm.reset();
+            }}
+          >
             {byCode ? t.passwordInstead : texts.account.appInstead}
           </Anchor>
         )}

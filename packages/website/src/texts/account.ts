@@ -16,6 +16,7 @@ export const account = {
   recoveryCode: 'Recovery code',
   recoveryInstead: 'Use a recovery code instead',
   appInstead: 'Use your authenticator app instead',
+  passwordAgain: 'Enter your password again',
   trustDevice: 'Do not ask again on this device for 30 days',
   verify: 'Verify',
   twoFactorTitle: 'One more step',

@@ -10,7 +10,14 @@ import * as texts from '../../texts/index.ts';
 const t = texts.account;
 
 /** Asks for the code of an authenticator app, or for a recovery code. */
-export function SecondFactorForm({ onDone }: { onDone: () => Promise<void> }) {
+export function SecondFactorForm({
+  onDone,
+  onBack,
+}: {
+  onDone: () => Promise<void>;
+  /** Returns to the password, whose validity for the second factor ends after some minutes. */
+  onBack: () => void;
+}) {
   const [recovery, setRecovery] = useState(false);
   const form = useForm({ initialValues: { code: '', trustDevice: false } });
   const verify = useMutation({
@@ -40,8 +47,20 @@ export function SecondFactorForm({ onDone }: { onDone: () => Promise<void> }) {
         <Button type="submit" loading={verify.isPending}>
           {t.verify}
         </Button>
-        <Anchor component="button" type="button" size="sm" onClick={() => setRecovery(!recovery)}>
+        <Anchor
+          component="button"
+          type="button"
+          size="sm"
+          onClick={() => {
+            setRecovery(!recovery);
+            form.setFieldValue('code', '');
+            verify.reset();
+          }}
+        >
           {recovery ? t.appInstead : t.recoveryInstead}
+        </Anchor>
+        <Anchor component="button" type="button" size="sm" onClick={onBack}>
+          {t.passwordAgain}
         </Anchor>
       </Stack>
     </form>

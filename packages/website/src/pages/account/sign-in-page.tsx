@@ -34,7 +34,7 @@ export function SignInPage() {
   if (needsCode) {
     return (
       <AccountCard title={t.twoFactorTitle}>
-        <SecondFactorForm onDone={enter} />
+        <SecondFactorForm onDone={enter} onBack={() => setNeedsCode(false)} />
       </AccountCard>
     );
   }
