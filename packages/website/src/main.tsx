@@ -13,7 +13,7 @@ import { keepUnsavedEdits } from './shell/discard-question.ts';
 import { askForIdentity } from './shell/identity-question.ts';
 import { keepEscapeInDialogs } from './shell/keep-escape.ts';
 import { returnFocusToEnabled } from './shell/return-focus.ts';
-import { reloadForLostWorkspace } from './shell/workspace-reload.ts';
+import { reloadPage } from './shell/workspace-reload.ts';
 import { readableColors, theme } from './theme.ts';
 import './website.css';
 
@@ -56,7 +56,8 @@ configureClient({
     const { pathname, search, hash } = location;
     void router.navigate({ to: '/sign-in', search: { to: `${pathname}${search}${hash}` } });
   },
-  onWorkspaceLost: reloadForLostWorkspace,
+  onWorkspaceLost: reloadPage,
+  onUserChanged: reloadPage,
   onForbidden: () => void queryClient.invalidateQueries({ queryKey: meQuery.queryKey, exact: true }),
   onConfirmationRequired: askForIdentity,
 });

@@ -156,6 +156,20 @@ test('the address of an unknown workspace lists the workspaces of the user, and 
   await page.getByRole('heading', { name: 'Page not found' }).waitFor();
 });
 
+test('a tab shows nothing of its user after another user has signed in in another tab', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  const { page: otherPage } = await website.openSignedIn({ workspace, role: 'publisher' });
+  await send(workspace, 'Ada First');
+  await page.goto(`/w/${workspace.slug}/leads`);
+  await lead(page, 'Ada First').waitFor();
+  await page.context().clearCookies();
+  await page.context().addCookies(await otherPage.context().cookies());
+  // The user returns to the tab.
+  await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+  await page.getByText('There are no leads yet').waitFor();
+  expect(await lead(page, 'Ada First').count()).toBe(0);
+});
+
 test('after a removal from the workspace, a tab with an import or a new secret reloads when its dialog closes', async () => {
   const { page, first, second } = await openWithTwoWorkspaces();
   const [{ user_id: userId } = { user_id: '' }] = await website.fixture.sql<{ user_id: string }>(

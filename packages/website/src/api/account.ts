@@ -1,15 +1,21 @@
 import type { Features, Me } from '@leads/core/account';
 import type { MemberRole } from '@leads/core/credential/roles';
 import { queryOptions } from '@tanstack/react-query';
-import { call } from './client.ts';
+import { call, recordShown } from './client.ts';
 import { meRequest } from './first-requests.ts';
 
 /** Queries the user and the workspace. A switch of the workspace reloads the page, so all cached data belongs to it. */
 export const meQuery = queryOptions({
   queryKey: ['me'],
   // Without the signal: a page that is left would cancel the request, and the next page would fail.
-  queryFn: () => call<Me>(meRequest.path),
+  async queryFn() {
+    const me = await call<Me>(meRequest.path);
+    recordShown(me);
+    return me;
+  },
   staleTime: 60_000,
+  // Another user can have signed in while the page was hidden.
+  refetchOnWindowFocus: 'always',
 });
 
 /** Returns the role of the user in the workspace. Without a workspace, it is the role with the fewest permissions. */

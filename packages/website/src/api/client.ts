@@ -1,3 +1,4 @@
+import type { Me } from '@leads/core/account';
 import type { Problem } from '@leads/core/error-schema';
 import * as texts from '../texts/index.ts';
 import { ApiError } from './api-error.ts';
@@ -14,6 +15,8 @@ export interface ClientContext {
   readonly onSignedOut: () => void;
   /** Called if the user is no longer a member of the workspace of the page. The server has then rejected the request. */
   readonly onWorkspaceLost: () => void;
+  /** Called if another user has signed in in this browser since the page was loaded. */
+  readonly onUserChanged: () => void;
   /** Called if the role of the user does not permit a request. The role may have changed since the page was loaded. */
   readonly onForbidden: () => void;
   /** Asks the user for the password or the second factor. Returns whether the user has given it. */
@@ -25,6 +28,24 @@ let context: ClientContext | undefined;
 /** Connects the client to the website. */
 export function configureClient(given: ClientContext): void {
   context = given;
+}
+
+/** The user and the workspace that this document shows. */
+let shown: Pick<Me, 'user' | 'workspace'> | undefined;
+
+/**
+ * Records the user of the session, and the workspace. The page keeps those that it shows until it is reloaded, because its
+ * content is of both.
+ *
+ * @throws ApiError after a sign-in of another user in another tab, and after the end of the membership.
+ */
+export function recordShown(me: Me): void {
+  const isOther = shown !== undefined && shown.user.id !== me.user.id;
+  const isLost = shown?.workspace !== undefined && me.workspace === undefined;
+  if (isOther) context?.onUserChanged();
+  else if (isLost) context?.onWorkspaceLost();
+  if (isOther || isLost) throw new ApiError(404, texts.common.unknownWorkspace);
+  shown = me;
 }
 
 /** Returns a query with the workspace of the page. A link needs it as a parameter, because a link sends no headers. */

@@ -19,8 +19,11 @@ export async function leaveWorkspacePage(by: () => Promise<string>): Promise<voi
   }
 }
 
-/** Reloads the page after the membership in its workspace has ended. The page then lists the user's workspaces. */
-export function reloadForLostWorkspace(): void {
+/**
+ * Reloads the page after the membership in its workspace has ended, or another user has signed in. The page then lists the
+ * user's workspaces, or has nothing of the other user.
+ */
+export function reloadPage(): void {
   if (isLeaving) return;
   isLeaving = true;
   if (preventers > 0) isReloadPending = true;
