@@ -171,6 +171,27 @@ describe('a status change', () => {
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
+  test('by an assignment is reported and can be undone, also if the leads leave the list before its answer arrives', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    await addLeads(website, workspace, member, 3);
+    await page.goto('/leads?assignee=none');
+    await page.getByLabel('Select all loaded leads').check();
+    await page.getByRole('button', { name: 'Assign', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Assign 3 leads?' });
+    await dialog.getByLabel('Assignee').selectOption({ index: 1 });
+    await page.route('**/order/leads/assignment', async (route) => {
+      const response = await route.fetch();
+      await page.getByText('No lead matches these filters.').waitFor();
+      await route.fulfill({ response });
+    });
+    await dialog.getByRole('button', { name: 'Assign', exact: true }).click();
+    const assigned = notice(page, '3 leads assigned');
+    await assigned.getByRole('button', { name: 'Undo' }).click();
+    await notice(page, 'Undone for 3 leads').waitFor();
+    await rowOf(page, 'Person 0002').waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
   test('of all leads that match runs as a job with its progress and its result, and can be cancelled', async () => {
     const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
     await addLeads(website, workspace, member, 700, (i) => (i % 100 === 50 ? { status: 'Paid' } : {}));

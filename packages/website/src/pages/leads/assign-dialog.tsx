@@ -30,8 +30,8 @@ export function AssignDialog({
   filters: LeadFilters;
   total: number;
   onStarted: () => void;
-  /** Receives the results of the given leads, and the ids by which they can be undone. */
-  onAssigned: (assigned: Assigned) => void;
+  /** Receives the sent leads, which may have left the list, with their results and the ids by which they can be undone. */
+  onAssigned: (sent: readonly Lead[], assigned: Assigned) => void;
   /** Called after the assignment if the dialog is still open. */
   onDone: () => void;
   onClose: () => void;
@@ -41,21 +41,25 @@ export function AssignDialog({
   const [assigneeId, setAssigneeId] = useState('');
   const start = useStartJob();
   const assign = useMutation({
-    mutationFn: () => assignLeads({ ids: leads?.map(({ id }) => id) ?? [], assigneeId }),
-    onSuccess: onAssigned,
+    mutationFn: (sent: readonly Lead[]) => assignLeads({ ids: sent.map(({ id }) => id), assigneeId }),
+    onSuccess: (assigned, sent) => onAssigned(sent, assigned),
   });
   const { error, isPending } = leads === undefined ? start : assign;
   return (
     <Dialog
       onClose={onClose}
-      title={leads === undefined ? t.assignTitle(total) : t.assignSomeTitle(leads.length)}
+      title={
+        leads === undefined
+          ? t.assignTitle(total)
+          : t.assignSomeTitle((assign.isPending ? assign.variables : leads).length)
+      }
     >
       <form
         onSubmit={(event) => {
           event.preventDefault();
           const job = { action: 'assign', assigneeId, filters, idempotencyKey } as const;
           if (leads === undefined) start.mutate(job, { onSuccess: onStarted });
-          else assign.mutate(undefined, { onSuccess: onDone });
+          else assign.mutate(leads, { onSuccess: onDone });
         }}
       >
         <Stack>

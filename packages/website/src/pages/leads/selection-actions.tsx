@@ -89,7 +89,7 @@ export function SelectionActions({
           leads={isAll ? undefined : chosen}
           filters={filters}
           total={total ?? 0}
-          onAssigned={(assigned) => statusChanges.assigned(chosen, assigned)}
+          onAssigned={(sent, assigned) => statusChanges.assigned(sent, assigned)}
           onDone={() => {
             closeDialog();
             onAssigned();
