@@ -673,6 +673,24 @@ describe('an account', () => {
     const { page, member } = await website.openSignedIn();
     const other = await website.openPage();
     const third = await website.openPage();
+
+  test('sees that a session was used in the last 24 hours, because the service stores its use to the day', async () => {
+    const { page, member } = await website.openSignedIn();
+    const other = await website.openPage();
+    await signIn(other, member.email);
+    await other.waitForURL('**/overview');
+    // The service stores the next use 24 hours after the last stored one.
+    await website.fixture.sql(
+      `UPDATE session SET updated_at = now() - interval '23 hours', expires_at = expires_at - interval '23 hours'
+       WHERE user_id = $1`,
+      [member.userId],
+    );
+    await page.goto('/profile?tab=sessions');
+    const sessions = page.getByRole('list', { name: 'Sessions' }).getByRole('listitem');
+    await sessions.nth(1).waitFor();
+    for (const session of await sessions.allInnerTexts())
+      expect(session).toMatch(/Last seen\s+in the last 24 hours/);
+  });
     await signIn(other, member.email);
     await other.waitForURL('**/overview');
     await page.goto('/profile?tab=sessions');

@@ -179,6 +179,7 @@ export const profile = {
   address: 'Address',
   signedIn: 'Signed in',
   lastSeen: 'Last seen',
+  seenLastDay: 'in the last 24 hours',
   signOutOne: 'Sign out',
   signOutOf: (browser: string, address: string) => `Sign out ${browser} ${address}`.trim(),
   signOutOneTitle: 'Sign out this browser?',

@@ -6,12 +6,21 @@ import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { QueryState } from '../../shell/states.tsx';
+import { useNow } from '../../shell/time.ts';
 import { describeClient } from '../../shell/user-agent.ts';
 import * as texts from '../../texts/index.ts';
 
 const t = texts.profile;
 
 const nameOf = ({ userAgent = '' }: SessionView) => describeClient(userAgent);
+
+const dayMs = 86_400_000;
+
+/** When a session was used last. The service stores the next use a day after the last stored one. */
+function LastSeen({ at }: { at: string }) {
+  const now = useNow();
+  return now - Date.parse(at) < dayMs ? t.seenLastDay : <RelativeTime at={at} />;
+}
 
 export function SessionsTab() {
   const queryClient = useQueryClient();
@@ -57,7 +66,7 @@ export function SessionsTab() {
             facts={[
               ...(session.ipAddress === undefined ? [] : [[t.address, session.ipAddress] as const]),
               [t.signedIn, <RelativeTime key="since" at={session.createdAt} />],
-              [t.lastSeen, <RelativeTime key="seen" at={session.updatedAt} />],
+              [t.lastSeen, <LastSeen key="seen" at={session.updatedAt} />],
             ]}
             actions={
               !session.current && (
