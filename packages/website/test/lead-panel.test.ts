@@ -55,6 +55,19 @@ describe('the lead detail', () => {
     expect(await callback.inputValue()).toBe('2027-01-06T11:00');
   });
 
+  test('rejects a note that is too long, and cuts nothing off', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    const [id = ''] = await addLeads(website, workspace, member, 1);
+    await page.goto(`/leads?lead=${id}`);
+    const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
+    const note = panel.getByLabel('New note');
+    await note.focus();
+    await page.keyboard.insertText(`${'x'.repeat(4000)} the end`);
+    await note.press('Control+Enter');
+    await panel.getByText('Text must have at most 4000 characters.').waitFor();
+    expect((await note.inputValue()).endsWith(' the end')).toBe(true);
+  });
+
   test('says that a lead is not in the list only after the list is loaded', async () => {
     const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
     const [id] = await addLeads(website, workspace, member, 1);

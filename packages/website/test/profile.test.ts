@@ -616,6 +616,11 @@ describe('an account', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('button', { name: 'Your account: Ada Lovelace' }).waitFor();
     await page.getByLabel('Current password').first().fill('wrong password');
+    // A password that the browser cut off could not be used to sign in.
+    await page.getByLabel('New password').first().focus();
+    await page.keyboard.insertText('x'.repeat(129));
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('Must have at most 128 characters', { exact: true }).waitFor();
     await page.getByLabel('New password').first().fill('a new password of mine');
     await page.getByRole('button', { name: 'Change the password' }).click();
     await page.getByText('Current password is wrong.').waitFor();
@@ -669,11 +674,6 @@ describe('an account', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  test('can sign out one other browser and all other browsers', async () => {
-    const { page, member } = await website.openSignedIn();
-    const other = await website.openPage();
-    const third = await website.openPage();
-
   test('sees that a session was used in the last 24 hours, because the service stores its use to the day', async () => {
     const { page, member } = await website.openSignedIn();
     const other = await website.openPage();
@@ -691,6 +691,11 @@ describe('an account', () => {
     for (const session of await sessions.allInnerTexts())
       expect(session).toMatch(/Last seen\s+in the last 24 hours/);
   });
+
+  test('can sign out one other browser and all other browsers', async () => {
+    const { page, member } = await website.openSignedIn();
+    const other = await website.openPage();
+    const third = await website.openPage();
     await signIn(other, member.email);
     await other.waitForURL('**/overview');
     await page.goto('/profile?tab=sessions');

@@ -60,7 +60,6 @@ export function LeadNotes({ id }: { id: string }) {
             autosize
             minRows={2}
             maxRows={8}
-            maxLength={4000}
             dir="auto"
             label={replyTo === undefined ? t.newNote : t.replyTo(replyTo.author)}
             value={text}

@@ -105,7 +105,6 @@ function PasswordForm() {
           autoComplete="new-password"
           required
           minLength={10}
-          maxLength={128}
           {...form.getInputProps('newPassword')}
         />
         <Checkbox
