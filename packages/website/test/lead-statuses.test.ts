@@ -280,6 +280,36 @@ describe('a status change', () => {
     await jobsOf(list).first().getByText('The lead was changed since').waitFor();
   });
 
+  test('of all leads shows its result after the user has been in another workspace', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    const other = await website.fixture.createWorkspace();
+    await other.addMember('owner', { email: member.email });
+    await addLeads(website, workspace, member, 1);
+    const add = async (workspaceId: string, state: string) => {
+      const [job] = await website.fixture.sql<{ id: string }>(
+        `INSERT INTO lead_job
+           (id, workspace_id, user_id, action, filters, status, state, total, changed, refused, refusals, next_step_at)
+         VALUES (gen_random_uuid(), $1, $2, 'status', '{}', 'Approved', $3, 9, 3, 0, '[]',
+           now() + interval '1 day') RETURNING id`,
+        [workspaceId, member.userId, state],
+      );
+      return job?.id;
+    };
+    const id = await add(workspace.id, 'running');
+    await add(other.id, 'running');
+    const progress = page.getByRole('progressbar', { name: 'Marking leads as Approved: 3 of 9' });
+    await page.goto(`/w/${workspace.slug}/leads`);
+    await progress.waitFor({ state: 'attached' });
+    await page.goto(`/w/${other.slug}/leads`);
+    await progress.waitFor({ state: 'attached' });
+    await website.fixture.sql(
+      `UPDATE lead_job SET state = 'done', finished_at = now(), changed = 9 WHERE id = $1`,
+      [id],
+    );
+    await page.goto(`/w/${workspace.slug}/leads`);
+    expect(await page.getByRole('alert').innerText()).toContain('9 leads marked as Approved');
+  });
+
   test('of all leads shows its progress and its result in every state, also if the page is reloaded meanwhile', async () => {
     const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
     await addLeads(website, workspace, member, 2);

@@ -1,17 +1,18 @@
 import type { LeadJob } from '@leads/core/lead';
 import type { QueryClient } from '@tanstack/react-query';
 import { jobsQuery } from '../../api/jobs.ts';
+import { workspaceOfPage } from '../../api/workspace-address.ts';
 
-/** The entry of the session's storage with the ids of the running jobs, whose results a reload must not lose. */
-const storageKey = 'running-jobs';
+/** Returns the entry of the session's storage with the ids of the workspace's running jobs, whose results a reload must not lose. */
+const storageKey = () => `running-jobs ${workspaceOfPage() ?? ''}`;
 
 /** Returns the ids of the running jobs that this tab has started or seen. */
 export function readRunningJobs(): ReadonlySet<string> {
-  return new Set(sessionStorage.getItem(storageKey)?.split(','));
+  return new Set(sessionStorage.getItem(storageKey())?.split(','));
 }
 
 export function storeRunningJobs(ids: ReadonlySet<string>): void {
-  sessionStorage.setItem(storageKey, [...ids].join());
+  sessionStorage.setItem(storageKey(), [...ids].join());
 }
 
 /**
