@@ -9,10 +9,11 @@ import { meQuery } from './api/account.ts';
 import { configureClient } from './api/client.ts';
 import { reportError, reportUncaughtErrors } from './report-errors.ts';
 import { createAppRouter } from './router.tsx';
-import { keepUnsavedEdits } from './shell/discard-question.ts';
+import { hasInput } from './shell/discard-question.ts';
 import { askForIdentity } from './shell/identity-question.ts';
 import { keepEscapeInDialogs } from './shell/keep-escape.ts';
 import { returnFocusToEnabled } from './shell/return-focus.ts';
+import { showSignedOut } from './shell/signed-out-notice.tsx';
 import { reloadPage } from './shell/workspace-reload.ts';
 import { readableColors, theme } from './theme.ts';
 import './website.css';
@@ -49,8 +50,10 @@ const router = createAppRouter(queryClient);
 configureClient({
   onSignedOut() {
     if (router.state.location.pathname === '/sign-in') return;
-    // The user can sign in in another tab, and then save them.
-    if (keepUnsavedEdits()) return;
+    if (hasInput()) {
+      showSignedOut();
+      return;
+    }
     queryClient.clear();
     // Not the address of the router: it lacks the workspace if the page was opened at an address without one.
     const { pathname, search, hash } = location;

@@ -4,7 +4,7 @@ import type { Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { chooseItem } from './by-keyboard.ts';
 import { expectGoodEverywhere } from './page-checks.ts';
-import { type Website, openWebsite } from './website.ts';
+import { type Website, openWebsite, password } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -154,6 +154,33 @@ test('the address of an unknown workspace lists the workspaces of the user, and 
   await switcher(page, first).waitFor();
   expect((await page.goto(`/w/${first.slug}/no-such-page`))?.status()).toBe(404);
   await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+});
+
+test('a form keeps its input when the session ends, and is sent after a sign-in in another tab', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  const endSession = () => website.fixture.sql('DELETE FROM session WHERE user_id = $1', [member.userId]);
+  await page.goto(`/w/${workspace.slug}/campaigns`);
+  await page.getByRole('button', { name: 'New campaign' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New campaign' });
+  await dialog.getByLabel('Name').fill('Summer offer');
+  await dialog.getByLabel('Code').fill('SUMMER');
+  await endSession();
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  const opened = page.waitForEvent('popup');
+  await page.getByRole('link', { name: 'Sign in in another tab' }).click();
+  const other = await opened;
+  await other.getByLabel('Email address').fill(member.email);
+  await other.getByLabel('Password').first().fill(password);
+  await other.keyboard.press('Enter');
+  await other.getByRole('button', { name: /^Your account/ }).waitFor();
+  await other.close();
+  expect(await dialog.getByLabel('Name').inputValue()).toBe('Summer offer');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await campaign(page, 'SUMMER').waitFor();
+  // Without a form, the page shows nothing of the session that has ended.
+  await endSession();
+  await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+  await page.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor();
 });
 
 test('a tab shows nothing of its user after another user has signed in in another tab', async () => {

@@ -1,11 +1,13 @@
+import { isFormOpen } from './modal.ts';
+
 type Answer = (isDiscarded: boolean) => void;
 
 /** The part of a page that knows its unsaved edits. */
 interface UnsavedEdits {
   /** Asks the user to discard the edits. Without edits, it answers true at once. */
   readonly ask: (answer: Answer) => void;
-  /** Keeps the edits after the session has ended, and shows that it has. Returns false if there are none. */
-  readonly keep: () => boolean;
+  /** Returns whether there are unsaved edits. */
+  readonly areLeft: () => boolean;
 }
 
 let edits: UnsavedEdits | undefined;
@@ -26,5 +28,5 @@ export function askToDiscard(): Promise<boolean> {
   });
 }
 
-/** Keeps the page after the session has ended if it has unsaved edits. Returns whether it has. */
-export const keepUnsavedEdits = (): boolean => edits?.keep() === true;
+/** Returns whether the page has input that a sign-out would discard: unsaved edits, or the form of a dialog. */
+export const hasInput = (): boolean => edits?.areLeft() === true || isFormOpen();

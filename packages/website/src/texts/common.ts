@@ -91,6 +91,8 @@ export const common = {
   profile: 'Profile',
   apiReference: 'API reference',
   signOut: 'Sign out',
+  signedOut: 'You are signed out. Your input stays here: sign in again, then save it.',
+  signInBeside: 'Sign in in another tab',
   workspace: 'Workspace',
   switchWorkspace: 'Switch workspace',
   newWorkspace: 'New workspace',

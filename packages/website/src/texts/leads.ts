@@ -297,8 +297,6 @@ export const leads = {
   discardTitle: 'Discard your changes?',
   discardLead: 'What you changed or wrote in this lead is not saved.',
   discard: 'Discard changes',
-  signedOut: 'You are signed out. Your changes stay here: sign in again, then save them.',
-  signInBeside: 'Sign in in another tab',
   emailHint: 'Must end in .io',
   about: 'About',
   history: 'History',

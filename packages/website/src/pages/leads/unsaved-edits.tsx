@@ -1,6 +1,4 @@
-import { Anchor, Group, Text } from '@mantine/core';
-import { useWindowEvent } from '@mantine/hooks';
-import { notifications } from '@mantine/notifications';
+import { Text } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
 import {
   createContext,
@@ -30,26 +28,7 @@ export function useUnsaved(part: string, isUnsaved: boolean): void {
   }, [report, part, isUnsaved]);
 }
 
-const signedOutId = 'signed-out';
-
-/** Says that the session has ended, and offers to sign in beside the page. */
-function showSignedOut(): void {
-  notifications.show({
-    id: signedOutId,
-    color: 'red',
-    autoClose: false,
-    message: (
-      <Group justify="space-between">
-        <Text size="sm">{t.signedOut}</Text>
-        <Anchor href="/sign-in" target="_blank" rel="noopener" size="sm">
-          {t.signInBeside}
-        </Anchor>
-      </Group>
-    ),
-  });
-}
-
-/** Asks before Esc, the back button, links and a sign-out discard unsaved edits of its parts. Keeps them when the session ends. */
+/** Asks before Esc, the back button, links and a sign-out discard unsaved edits of its parts. */
 export function UnsavedEdits({ leadId, children }: { leadId: string; children: ReactNode }) {
   const unsaved = useRef(new Set<string>());
   const setUnsaved = useCallback((part: string, isUnsaved: boolean) => {
@@ -69,15 +48,10 @@ export function UnsavedEdits({ leadId, children }: { leadId: string; children: R
           if (unsaved.current.size === 0) answer(true);
           else setQuestion({ answer });
         },
-        keep() {
-          if (unsaved.current.size > 0) showSignedOut();
-          return unsaved.current.size > 0;
-        },
+        areLeft: () => unsaved.current.size > 0,
       }),
     [],
   );
-  // The user may have signed in in another tab. If not, the next request shows it again.
-  useWindowEvent('focus', () => notifications.hide(signedOutId));
   const answer = (isDiscarded: boolean) => {
     setQuestion(undefined);
     question?.answer(isDiscarded);
