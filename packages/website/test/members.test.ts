@@ -212,6 +212,29 @@ test('the credentials of a removed member disappear from the list of all credent
   await expect.poll(() => ofMember.count()).toBe(0);
 });
 
+test('an invitation that was accepted in another tab offers the overview, and no longer an answer', async () => {
+  const { workspace } = await website.openSignedIn();
+  const { page, member } = await website.openSignedIn();
+  const [invitation] = await website.fixture.sql<{ id: string }>(
+    `INSERT INTO invitation (id, workspace_id, email, role, inviter_id, expires_at)
+     VALUES (gen_random_uuid(), $1, $2, 'manager', $3, now() + interval '1 day') RETURNING id`,
+    [workspace.id, member.email, workspace.owner.userId],
+  );
+  const path = `/invitations/${invitation?.id}`;
+  const otherTab = await page.context().newPage();
+  for (const tab of [page, otherTab]) {
+    await tab.goto(path);
+    await tab.getByRole('button', { name: 'Accept' }).waitFor();
+  }
+  await otherTab.getByRole('button', { name: 'Accept' }).click();
+  await otherTab.getByRole('button', { name: `Switch workspace: ${workspace.slug}` }).waitFor();
+  await page.getByRole('button', { name: 'Accept' }).click();
+  await page.getByRole('heading', { name: 'The invitation cannot be opened' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Accept' }).count()).toBe(0);
+  await page.getByRole('link', { name: 'Go to the overview' }).click();
+  await page.getByRole('button', { name: `Switch workspace: ${workspace.slug}` }).waitFor();
+});
+
 test('the link of a canceled invitation no longer works', async () => {
   const { page } = await openAsOnlyOwner();
   await page.goto('/members');

@@ -45,6 +45,8 @@ export function InvitationPage() {
     mutationFn: (accepts: boolean) =>
       accepts ? acceptInvitation(id) : account('/organization/reject-invitation', { invitationId: id }),
     onSuccess: () => openPage('/'),
+    // It may have been answered in another tab, or canceled.
+    onError: () => void invitation.refetch(),
   });
   const signOut = useMutation({
     mutationFn: () => account('/sign-out'),
