@@ -7,12 +7,13 @@ const words = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
 
 const day = { day: 'numeric', month: 'short' } as const;
 const timeOfDay = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
-/** The parts of a time that a page shows. All forms are parts of "24 Nov 2026, 02:48:51". */
+/** The parts of a time that a page shows. All forms are parts of "24 Nov 2026, 02:48:51 GMT+1". */
 const forms = {
   exact: { ...day, year: 'numeric', ...timeOfDay, second: '2-digit' },
   date: { ...day, year: 'numeric' },
   day,
   dayAndTime: { ...day, ...timeOfDay },
+  timeWithZone: { ...day, ...timeOfDay, timeZoneName: 'shortOffset' },
   timeOfDay,
   month: { month: 'short', year: 'numeric' },
 } as const satisfies Readonly<Record<string, Intl.DateTimeFormatOptions>>;

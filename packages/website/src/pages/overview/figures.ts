@@ -37,7 +37,12 @@ export const formatDays = (from: string, to: string) => [...new Set([from, to])]
 /** Returns the label of an hour of the day, from 0 to 23. */
 export const formatHour = (hour: number) => `${String(hour).padStart(2, '0')}:00`;
 
-/** Returns the label of a step in its time zone. */
+/** Returns the labels of the steps in their time zone. At the end of summer time, two hours have the same name. */
 export function stepNames({ unit, steps }: Overview, zone: string): string[] {
-  return steps.map(({ start }) => formatTime(start, stepForms[unit], zone));
+  const names = steps.map(({ start }) => formatTime(start, stepForms[unit], zone));
+  return steps.map(({ start }, i) => {
+    const name = names[i] ?? '';
+    const isRepeated = unit === 'hour' && (names[i - 1] === name || names[i + 1] === name);
+    return isRepeated ? formatTime(start, 'timeWithZone', zone) : name;
+  });
 }
