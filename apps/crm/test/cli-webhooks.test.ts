@@ -7,6 +7,7 @@ import { freePort } from '@leads/local-stack/processes/free-port';
 import { startTcpProxy } from '@leads/local-stack/processes/tcp-proxy';
 import { parseMetrics, sumOf } from '@leads/test-kit/prometheus-text';
 import { createServiceRoles } from '@leads/test-kit/service-roles';
+import { createEmptyDatabase } from '@leads/test-kit/test-database';
 import {
   answering,
   type Received,
@@ -170,6 +171,14 @@ test('`leads deliver` without a port outlasts an outage of Postgres, and sends a
   await expect.poll(async () => listed(id, '--lead', lead)).toMatchObject([{ state: 'delivered' }]);
   proxy.leadTo(await freePort());
   proxy.cut();
+  process.child.kill('SIGTERM');
+  expect((await process.ended).code).toBe(0);
+});
+
+test('`leads deliver` names `leads migrate` while the database has no tables', async () => {
+  await using empty = await createEmptyDatabase();
+  const process = await startDeliverer({ DATABASE_URL: empty.url });
+  await expect.poll(process.stderr).toContain('run `leads migrate`');
   process.child.kill('SIGTERM');
   expect((await process.ended).code).toBe(0);
 });

@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import { openDeliverer } from '../../deliveries/open-deliverer.ts';
 import { keepHeapSmall } from '../../heap.ts';
 import { webhookSettingsOf } from '../../deliveries/webhook-settings.ts';
+import { describeFailure } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import { examples } from '../runtime/help.ts';
 import { printNotice } from '../runtime/output.ts';
@@ -66,7 +67,10 @@ async function deliver(io: CliIo): Promise<void> {
   const { DELIVER_HOST: host, DELIVER_PORT: port, METRICS_TOKEN: metricsToken } = settings;
   await using server = port === undefined ? undefined : await createServer(database, io);
   await using deliverer = openDeliverer(settings, createDeliveryQueue(database), webhookSettings, {
-    onError: (error) => printNotice(io, `Deliveries failed in the database; retrying: ${messageOf(error)}`),
+    onError: (error) => {
+      const { line = messageOf(error) } = describeFailure(error, io.env);
+      printNotice(io, `Deliveries failed in the database; retrying: ${line}`);
+    },
     onDisabled: (id) =>
       printNotice(io, `Disabled webhook ${id}, because its receiver fails or wants no more deliveries`),
     onUnreadable: (id, error) =>
