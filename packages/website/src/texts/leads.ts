@@ -33,10 +33,6 @@ const fieldNames: Readonly<Record<'name' | 'phone' | LeadFieldName, string>> = {
 const jobName = (status: string | undefined) =>
   status === undefined ? 'the assignment' : `the change to ${status}`;
 
-const you = 'You';
-/** The name of a user within a sentence. */
-const inSentence = (who: string) => (who === you ? 'you' : who);
-
 export const leads = {
   title: 'Leads',
   statuses,
@@ -118,16 +114,6 @@ export const leads = {
     id: 'ID',
   } satisfies Readonly<Record<LeadColumn, string>>,
   editColumns: 'Columns',
-  columnsTitle: 'Columns of the list',
-  columnsLead:
-    'A list narrower than 600 pixels, as on a phone, has cards. They show further columns in up to two lines.',
-  shownColumn: (column: string) => `Show ${column}`,
-  moveUp: (column: string) => `Move ${column} up`,
-  moveDown: (column: string) => `Move ${column} down`,
-  columnWidth: (column: string) => `Width of ${column} in pixels`,
-  automatic: 'Automatic',
-  usualColumns: 'Restore the usual columns',
-  moved: (column: string, place: number) => `${column} is column ${place} now`,
   views: 'Views',
   noViews: 'No saved views yet. Choose filters and columns, then save them as a view.',
   builtInViews: 'Built-in views',
@@ -230,29 +216,9 @@ export const leads = {
   notSaved: (name: string, message: string) => `A change of ${name} was not saved. ${message}`,
   undone: (count: number) => `Undone for ${leadsOf(count)}`,
   undoReason: 'Undone',
-  refusedTitle: (count: number) => `${leadsOf(count)} could not be changed`,
   notAllowed: 'This lead cannot change to that status.',
   notAllowedFor: (status: string) => `Some of the selected leads cannot change to ${status}.`,
-  finalTitle: (status: string) => `Mark as ${status}?`,
-  finalLead: (count: number) =>
-    `Only an owner can move ${count === 1 ? 'a lead' : 'leads'} out of Paid again. This changes ${leadsOf(count)}.`,
-  confirm: 'Mark as paid',
-
-  reasonTitle: (status: string, count: number) => `Why mark ${leadsOf(count)} as ${status}?`,
   reason: 'Reason',
-  ownReason: 'Or write your own reason',
-  reasons: {
-    trash: [
-      'Number is not in service',
-      'Wrong number',
-      'Not interested',
-      'Cannot be reached',
-      'Duplicate',
-      'Spam or test',
-    ],
-    unpay: ['Marked by mistake', 'Payment was reversed', 'Amount was disputed'],
-  },
-  reasonNeeded: 'Choose a reason or write one',
 
   detail: 'Lead',
   contact: 'Contact',
@@ -309,22 +275,6 @@ export const leads = {
   duplicateOf: 'Duplicate of',
   openOriginal: 'Open the original',
   copy: (what: string) => `Copy ${what}`,
-  you,
-  events: {
-    created: (who: string) => `Created by ${inSentence(who)}`,
-    updated: (who: string) => `Changed by ${inSentence(who)}`,
-    noteAdded: (who: string) => `Note added by ${inSentence(who)}`,
-    assigneeRemoved: (who: string) => `Unassigned, because ${inSentence(who)} left the workspace`,
-    held: (who: string, why: string) => `Kept from automatic approval by ${inSentence(who)}: “${why}”`,
-    released: (who: string) => `Automatic approval allowed by ${inSentence(who)}`,
-    holdEnded: 'Approved at the end of the hold time',
-    statusChanged: (who: string, from: string, to: string) => `${from} to ${to} by ${inSentence(who)}`,
-  },
-  fieldChange: (field: string, from: string, to: string) => `${field}: ${from} to ${to}`,
-  payoutSet: (to: string, from: string | undefined) =>
-    from === undefined ? `Payout set to ${to}` : `Payout changed from ${from} to ${to}`,
-  payoutTakenAway: (from: string) => `Payout taken away: ${from}`,
-  nothing: 'empty',
   notFound: 'This lead does not exist, or you have no access to it.',
 
   created: 'Created',
@@ -336,27 +286,4 @@ export const leads = {
   campaignsNotLoaded: 'The campaigns could not be loaded.',
 
   importStatuses: 'Import statuses',
-
-  shortcutList: [
-    ['/', 'Search'],
-    ['↑ ↓ or k j', 'Move to another lead'],
-    ['Enter', 'Open'],
-    ['Esc', 'Close'],
-    ['Ctrl K or ⌘ K', 'Find a lead, a page or an action'],
-    ['?', 'These shortcuts'],
-  ],
-  /** Only for users who may change the status of leads. */
-  changeShortcutList: [
-    ['Space', 'Select'],
-    ['Shift ↑ ↓', 'Select a range'],
-    ['Esc', 'Clear the selection'],
-    ['a', 'Approve'],
-    ['t', 'Trash'],
-    ['p', 'Mark as paid'],
-    ['h', 'Put on hold'],
-    ['a t p h in the panel', 'Change the status and open the next lead'],
-    ['u', 'Undo the last change of status or assignee'],
-  ],
-  shortcutsHint:
-    'Ctrl K works on every page, and / and ? everywhere on this one. The others work while the list or the panel of a lead has the focus.',
 } as const;

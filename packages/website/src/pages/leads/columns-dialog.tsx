@@ -4,6 +4,7 @@ import { type LeadColumn, leadColumns } from '@leads/core/lead/view-columns';
 import { useState } from 'react';
 import { Dialog } from '../../shell/dialog.tsx';
 import { IconArrowDown, IconArrowUp } from '../../shell/icons.tsx';
+import { columns as columnTexts } from '../../texts/columns.ts';
 import * as texts from '../../texts/index.ts';
 import { type Columns, maxColumnWidth, minColumnWidth, visibleColumns } from './columns.ts';
 import classes from './leads.module.css';
@@ -29,7 +30,7 @@ export function ColumnsDialog({
     const at = names.indexOf(column);
     const others = names.filter((each) => each !== column);
     onChange({ names: [...others.slice(0, at + by), column, ...others.slice(at + by)], widths });
-    setMoved(t.moved(t.columnNames[column], at + by + 1));
+    setMoved(columnTexts.moved(t.columnNames[column], at + by + 1));
   };
   const toggle = (column: LeadColumn, isShown: boolean) =>
     onChange({ names: isShown ? [...names, column] : names.filter((each) => each !== column), widths });
@@ -40,10 +41,10 @@ export function ColumnsDialog({
   };
 
   return (
-    <Dialog onClose={onClose} title={t.columnsTitle} closeOnClickOutside>
+    <Dialog onClose={onClose} title={columnTexts.title} closeOnClickOutside>
       <Stack gap="xs">
         <Text size="sm" c="dimmed">
-          {t.columnsLead}
+          {columnTexts.lead}
         </Text>
         <ul className={classes['plainList']}>
           {[...names, ...hidden].map((column) => {
@@ -56,7 +57,7 @@ export function ColumnsDialog({
                     flex={1}
                     miw={0}
                     label={name}
-                    aria-label={t.shownColumn(name)}
+                    aria-label={columnTexts.show(name)}
                     checked={at !== -1}
                     // A list without columns shows nothing.
                     disabled={at !== -1 && names.length === 1}
@@ -66,7 +67,7 @@ export function ColumnsDialog({
                     <>
                       <WidthInput
                         key={widths[column]}
-                        label={t.columnWidth(name)}
+                        label={columnTexts.width(name)}
                         width={widths[column]}
                         onChange={(text) => resize(column, text)}
                       />
@@ -74,7 +75,7 @@ export function ColumnsDialog({
                       <ActionIcon
                         variant="subtle"
                         color="gray"
-                        aria-label={t.moveUp(name)}
+                        aria-label={columnTexts.moveUp(name)}
                         aria-disabled={at === 0}
                         onClick={() => at > 0 && move(column, -1)}
                       >
@@ -83,7 +84,7 @@ export function ColumnsDialog({
                       <ActionIcon
                         variant="subtle"
                         color="gray"
-                        aria-label={t.moveDown(name)}
+                        aria-label={columnTexts.moveDown(name)}
                         aria-disabled={at === names.length - 1}
                         onClick={() => at < names.length - 1 && move(column, 1)}
                       >
@@ -99,7 +100,7 @@ export function ColumnsDialog({
         <VisuallyHidden role="status">{moved}</VisuallyHidden>
         <Group justify="space-between">
           <Button variant="subtle" onClick={() => onChange(undefined)}>
-            {t.usualColumns}
+            {columnTexts.usualColumns}
           </Button>
           <Button onClick={onClose}>{texts.common.close}</Button>
         </Group>
@@ -128,7 +129,7 @@ function WidthInput({
       max={maxColumnWidth}
       step={10}
       aria-label={label}
-      placeholder={t.automatic}
+      placeholder={columnTexts.automatic}
       value={typed}
       onChange={(event) => setTyped(event.currentTarget.value)}
       onBlur={() => typed !== String(width ?? '') && onChange(typed)}

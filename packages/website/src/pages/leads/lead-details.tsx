@@ -16,6 +16,7 @@ import { memberName } from '../../shell/member-options.ts';
 import { exactTime } from '../../shell/time.ts';
 import { endpoints } from '../../texts/endpoints.ts';
 import * as texts from '../../texts/index.ts';
+import { leadHistory } from '../../texts/lead-history.ts';
 import { LeadContact } from './lead-contact.tsx';
 import { LeadDeliveries } from './lead-deliveries.tsx';
 import { LeadHistory } from './lead-history.tsx';
@@ -54,7 +55,8 @@ export function LeadDetails({
   const campaign = campaigns?.find(({ id }) => id === lead.campaignId);
   const history = useQuery(leadHistoryQuery(lead.id));
   const since = history.data?.findLast(({ to }) => to === lead.status);
-  const nameOf = (userId: string) => (userId === me.user.id ? t.you : memberName(members.data ?? [], userId));
+  const nameOf = (userId: string) =>
+    userId === me.user.id ? leadHistory.you : memberName(members.data ?? [], userId);
   // The name of each lead is announced as it opens.
   useEffect(() => takeFocus(heading.current), []);
   return (
@@ -75,7 +77,7 @@ export function LeadDetails({
         </Group>
         {since?.reason !== undefined && (
           <Text size="sm" className={classes['wrap']}>
-            {since.userId === undefined ? t.events.holdEnded : `${t.reason}: “${since.reason}”`}
+            {since.userId === undefined ? leadHistory.events.holdEnded : `${t.reason}: “${since.reason}”`}
           </Text>
         )}
         <Fact

@@ -7,6 +7,7 @@ import { formatMoney } from '../../shell/money.ts';
 import { QueryState } from '../../shell/states.tsx';
 import { exactTime } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
+import { leadHistory } from '../../texts/lead-history.ts';
 import { type ContactField, contactFields } from '../../leads/contact-fields.ts';
 import classes from './leads.module.css';
 
@@ -34,7 +35,11 @@ export function LeadHistory({ id, nameOf }: { id: string; nameOf: (userId: strin
               <Text key={name} size="xs" className={classes['wrap']}>
                 {name === 'payout'
                   ? describePayout(from as LeadPayout | undefined, to as LeadPayout | undefined)
-                  : t.fieldChange(labelOf(name), valueOf(name, from, nameOf), valueOf(name, to, nameOf))}
+                  : leadHistory.fieldChange(
+                      labelOf(name),
+                      valueOf(name, from, nameOf),
+                      valueOf(name, to, nameOf),
+                    )}
               </Text>
             ))}
             <Text size="xs" c="dimmed">
@@ -53,18 +58,20 @@ const isHoldOnly = ({ type, fields = {} }: LeadHistoryEntry) =>
 
 function describe(entry: LeadHistoryEntry, nameOf: (userId: string) => string): string {
   const { type, from, to, reason, userId, fields } = entry;
-  if (userId === undefined) return t.events.holdEnded;
+  if (userId === undefined) return leadHistory.events.holdEnded;
   const userName = nameOf(userId);
   if (from !== undefined && to !== undefined) {
-    return t.events.statusChanged(userName, t.statuses[from], t.statuses[to]);
+    return leadHistory.events.statusChanged(userName, t.statuses[from], t.statuses[to]);
   }
   if (isHoldOnly(entry)) {
     const heldFor = fields?.['holdReason']?.to;
-    return typeof heldFor === 'string' ? t.events.held(userName, heldFor) : t.events.released(userName);
+    return typeof heldFor === 'string'
+      ? leadHistory.events.held(userName, heldFor)
+      : leadHistory.events.released(userName);
   }
-  if (reason === 'assignee_removed') return t.events.assigneeRemoved(userName);
-  if (type === 'note_added') return t.events.noteAdded(userName);
-  return type === 'created' ? t.events.created(userName) : t.events.updated(userName);
+  if (reason === 'assignee_removed') return leadHistory.events.assigneeRemoved(userName);
+  if (type === 'note_added') return leadHistory.events.noteAdded(userName);
+  return type === 'created' ? leadHistory.events.created(userName) : leadHistory.events.updated(userName);
 }
 
 function labelOf(field: string): string {
@@ -77,12 +84,12 @@ function labelOf(field: string): string {
 function describePayout(from: LeadPayout | undefined, to: LeadPayout | undefined): string {
   const textOf = (payout: LeadPayout) =>
     texts.payouts.ofRule(formatMoney(payout), texts.payouts.rules[payout.rule]);
-  if (to !== undefined) return t.payoutSet(textOf(to), from && textOf(from));
-  return from === undefined ? '' : t.payoutTakenAway(textOf(from));
+  if (to !== undefined) return leadHistory.payoutSet(textOf(to), from && textOf(from));
+  return from === undefined ? '' : leadHistory.payoutTakenAway(textOf(from));
 }
 
 function valueOf(field: string, value: unknown, nameOf: (userId: string) => string): string {
-  if (value === undefined) return t.nothing;
+  if (value === undefined) return leadHistory.nothing;
   if (typeof value !== 'string') return JSON.stringify(value);
   if (field === 'assigneeId') return nameOf(value);
   return field === 'callbackAt' ? exactTime(value) : value;

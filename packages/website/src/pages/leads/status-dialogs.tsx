@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Dialog } from '../../shell/dialog.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
+import { statusDialogs } from '../../texts/status-dialogs.ts';
 import type { Change, Refusal } from './use-status-changes.tsx';
 
 const t = texts.leads;
@@ -23,16 +24,16 @@ export function FinalDialog({
   onConfirm,
 }: DialogProps & { onConfirm: () => void }) {
   return (
-    <Dialog onClose={onClose} title={t.finalTitle(t.statuses[to])}>
+    <Dialog onClose={onClose} title={statusDialogs.finalTitle(t.statuses[to])}>
       <Stack>
-        <Text size="sm">{t.finalLead(leads.length)}</Text>
+        <Text size="sm">{statusDialogs.finalLead(leads.length)}</Text>
         {error !== null && <ErrorNotice error={error} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             {texts.common.cancel}
           </Button>
           <Button data-autofocus loading={isPending} onClick={onConfirm}>
-            {t.confirm}
+            {statusDialogs.confirm}
           </Button>
         </Group>
       </Stack>
@@ -51,14 +52,14 @@ export function ReasonDialog({
   const [chosen, setChosen] = useState('');
   const [own, setOwn] = useState('');
   const [isMissing, setMissing] = useState(false);
-  const reasons = to === 'Trashed' ? t.reasons.trash : t.reasons.unpay;
+  const reasons = to === 'Trashed' ? statusDialogs.reasons.trash : statusDialogs.reasons.unpay;
   const submit = () => {
     const reason = own.trim() || chosen;
     if (reason === '') setMissing(true);
     else onReason(reason);
   };
   return (
-    <Dialog onClose={onClose} title={t.reasonTitle(t.statuses[to], leads.length)}>
+    <Dialog onClose={onClose} title={statusDialogs.reasonTitle(t.statuses[to], leads.length)}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -85,14 +86,14 @@ export function ReasonDialog({
             </Stack>
           </Radio.Group>
           <TextInput
-            label={t.ownReason}
+            label={statusDialogs.ownReason}
             maxLength={1000}
             value={own}
             onChange={(event) => setOwn(event.currentTarget.value)}
           />
           {isMissing && own.trim() === '' && chosen === '' && (
             <Alert color="red" role="alert">
-              {t.reasonNeeded}
+              {statusDialogs.reasonNeeded}
             </Alert>
           )}
           {error !== null && <ErrorNotice error={error} />}
@@ -113,7 +114,7 @@ export function ReasonDialog({
 /** Lists the leads that were not changed, with the reasons. */
 export function RefusalsDialog({ refusals, onClose }: { refusals: readonly Refusal[]; onClose: () => void }) {
   return (
-    <Dialog onClose={onClose} title={t.refusedTitle(refusals.length)}>
+    <Dialog onClose={onClose} title={statusDialogs.refusedTitle(refusals.length)}>
       <List size="sm" listStyleType="none">
         {refusals.map(({ id, name, message }) => (
           <List.Item key={id}>
