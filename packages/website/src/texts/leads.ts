@@ -29,10 +29,6 @@ const fieldNames: Readonly<Record<'name' | 'phone' | LeadFieldName, string>> = {
   description: 'Description',
 };
 
-/** The name of what a job did. */
-const jobName = (status: string | undefined) =>
-  status === undefined ? 'the assignment' : `the change to ${status}`;
-
 export const leads = {
   title: 'Leads',
   statuses,
@@ -162,34 +158,13 @@ export const leads = {
   selected: (count: number) => `${number.format(count)} selected`,
   selectAllMatching: (count: number) => `Select all ${leadsOf(count)} that match`,
   allMatching: (count: number) => `All ${leadsOf(count)} that match`,
-  jobTitle: (status: string, count: number) => `Mark all ${leadsOf(count)} that match as ${status}?`,
-  jobLead:
-    'The leads are changed in the background, also those that are not loaded. You can cancel and undo it. Leads that cannot have this status stay as they are.',
   assign: 'Assign',
   assignSomeTitle: (count: number) => `Assign ${leadsOf(count)}?`,
   assigned: (count: number) => `${leadsOf(count)} assigned`,
   assignTitle: (count: number) => `Assign all ${leadsOf(count)} that match?`,
   assignLead:
     'The leads are changed in the background, also those that are not loaded. You can cancel and undo it.',
-  jobProgress: (status: string | undefined, changed: number, total: number | undefined, isUndo: boolean) => {
-    const action = isUndo
-      ? `Undoing ${jobName(status)}`
-      : status === undefined
-        ? 'Assigning leads'
-        : `Marking leads as ${status}`;
-    return total === undefined ? action : `${action}: ${number.format(changed)} of ${number.format(total)}`;
-  },
-  jobRefused: (count: number) => `${leadsOf(count)} could not be changed`,
-  jobEnded: (status: string | undefined, changed: number, state: string, isUndo: boolean) => {
-    const action = isUndo ? 'changed back' : status === undefined ? 'assigned' : `marked as ${status}`;
-    if (state === 'done') return `${leadsOf(changed)} ${action}${isUndo ? ` from ${jobName(status)}` : ''}`;
-    if (state === 'cancelled') return `Canceled after ${leadsOf(changed)} ${action}`;
-    return `Stopped after ${leadsOf(changed)}, because its user or the assignee is no longer an owner or a manager`;
-  },
   jobs: 'Changes in the background',
-  noJobs: 'Changes of all leads that match a filter appear here for 30 days.',
-  jobStarted: 'Started',
-  jobUser: 'By',
   undoStarted: 'Undo started',
   cancelJob: 'Cancel',
   exportSelection: 'Export',

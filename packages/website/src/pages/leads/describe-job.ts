@@ -1,5 +1,6 @@
 import type { LeadJob } from '@leads/core/lead';
 import * as texts from '../../texts/index.ts';
+import { jobs as jobTexts } from '../../texts/jobs.ts';
 
 const t = texts.leads;
 
@@ -8,6 +9,6 @@ export function describeJob({ status, changed, total, state, undoes }: LeadJob):
   const name = status && t.statuses[status];
   const isUndo = undoes !== undefined;
   return state === 'running'
-    ? t.jobProgress(name, changed, total, isUndo)
-    : t.jobEnded(name, changed, state, isUndo);
+    ? jobTexts.progress(name, changed, total, isUndo)
+    : jobTexts.ended(name, changed, state, isUndo);
 }

@@ -8,6 +8,7 @@ import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { useIdempotencyKey } from '../../shell/use-idempotency-key.ts';
 import * as texts from '../../texts/index.ts';
+import { jobs as jobTexts } from '../../texts/jobs.ts';
 import { type LeadFilters, statusesOf } from '../../leads/lead-search.ts';
 import { nextStatuses, statuses } from '../../leads/lead-status.ts';
 import { useStartJob } from './use-start-job.ts';
@@ -37,7 +38,7 @@ export function JobDialog({
   const isNeeded = from.some((each) => nextStatuses(each, role).includes(to) && needsReason(each, to));
   const start = useStartJob();
   return (
-    <Dialog onClose={onClose} title={t.jobTitle(t.statuses[to], total)}>
+    <Dialog onClose={onClose} title={jobTexts.title(t.statuses[to], total)}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -54,7 +55,7 @@ export function JobDialog({
         }}
       >
         <Stack>
-          <Text size="sm">{t.jobLead}</Text>
+          <Text size="sm">{jobTexts.lead}</Text>
           {isNeeded && (
             <TextInput
               label={t.reason}

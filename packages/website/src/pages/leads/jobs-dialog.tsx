@@ -9,6 +9,7 @@ import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
+import { jobs as jobTexts } from '../../texts/jobs.ts';
 import { describeJob } from './describe-job.ts';
 import { JobRefusals } from './job-refusals.tsx';
 import { UndoJobButton } from './undo-job-button.tsx';
@@ -28,7 +29,7 @@ export function JobsDialog({ role, onClose }: { role: MemberRole; onClose: () =>
           <ErrorNotice error={error} onRetry={() => void refetch()} />
         )
       ) : jobs.length === 0 ? (
-        <Text c="dimmed">{t.noJobs}</Text>
+        <Text c="dimmed">{jobTexts.none}</Text>
       ) : (
         <RecordList label={t.jobs}>
           {jobs.map((job) => (
@@ -36,8 +37,8 @@ export function JobsDialog({ role, onClose }: { role: MemberRole; onClose: () =>
               key={job.id}
               title={<Text size="sm">{describeJob(job)}</Text>}
               facts={[
-                [t.jobStarted, <RelativeTime key="at" at={job.createdAt} />],
-                [t.jobUser, memberName(members, job.userId)],
+                [jobTexts.started, <RelativeTime key="at" at={job.createdAt} />],
+                [jobTexts.user, memberName(members, job.userId)],
               ]}
               actions={<UndoJobButton job={job} role={role} />}
             >

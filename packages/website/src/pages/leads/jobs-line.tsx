@@ -8,6 +8,7 @@ import { invalidateCounts } from '../../api/leads.ts';
 import { focusPage } from '../../shell/focus-page.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
+import { jobs as jobTexts } from '../../texts/jobs.ts';
 import { describeJob } from './describe-job.ts';
 import { JobRefusals } from './job-refusals.tsx';
 import { readRunningJobs, storeRunningJobs } from './running-jobs.ts';
@@ -48,7 +49,7 @@ export function JobsLine({ jobs, role }: { jobs: readonly LeadJob[]; role: Membe
             <Stack gap={4} flex={1} miw={0}>
               <Text size="sm">
                 {label}
-                {refused > 0 && `. ${t.jobRefused(refused)}`}
+                {refused > 0 && `. ${jobTexts.refused(refused)}`}
               </Text>
               <Progress
                 value={total === undefined || total === 0 ? 0 : ((changed + refused) / total) * 100}
