@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { TestMember } from '@leads/test-kit/fixture';
 import { afterAll, describe, expect, test } from 'vitest';
 import { forbidden, invalidInput, ok, startTwoCrms } from './leads-api.ts';
@@ -249,6 +250,42 @@ describe('a job', () => {
       to: 'Approved',
       reason: 'Undone',
     });
+  });
+
+  test('of a member who leaves the workspace stays in the list and can be undone, and fails if it has not ended', async () => {
+    const team = await fixture.createWorkspace();
+    const leaver = await team.addMember('manager');
+    const lead = team.lead(team.owner, { createdAt: new Date(Date.now() - 60_000) });
+    await fixture.leads.insert([lead]);
+    const read = async (id: string) => ok<{ job: Job }>(await send(team.owner, 'GET', `/${id}`)).job;
+    const body = { action: 'status', status: 'Trashed', reason: 'revenge', filters: { status: 'OnHold' } };
+    const { id } = ok<{ job: Job }>(await send(leaver, 'POST', '', body)).job;
+    await expect.poll(async () => (await read(id)).state).toBe('done');
+    // A job with a later step, which no instance works on.
+    const start = async (userId: string, delay: string) => {
+      const values = [randomUUID(), team.id, userId, { q: 'Ada' }, delay];
+      const [row] = await fixture.sql<{ id: string }>(
+        `INSERT INTO lead_job (id, workspace_id, user_id, action, filters, status, next_step_at)
+         VALUES ($1, $2, $3, 'status', $4, 'Approved', now() + $5::interval) RETURNING id`,
+        values,
+      );
+      return row?.id ?? '';
+    };
+    const waiting = await start(leaver.userId, '1 hour');
+
+    await fixture.sql('DELETE FROM member WHERE user_id = $1', [leaver.userId]);
+    const jobs = ok<Job[]>(await send(team.owner, 'GET', ''));
+    expect(jobs.map((job) => [job.id, job.state])).toEqual([
+      [waiting, 'failed'],
+      [id, 'done'],
+    ]);
+    expect(jobs[0]).toMatchObject({ filters: { q: '*' } });
+    // A request that started a job while its member was removed.
+    const late = await start(leaver.userId, '0');
+    await expect.poll(async () => (await read(late)).state).toBe('failed');
+    const undo = ok<{ job: Job }>(await send(team.owner, 'POST', `/${id}/undo`)).job;
+    await expect.poll(async () => (await read(undo.id)).state).toBe('done');
+    expect((await stored([lead.id])).get(lead.id)).toMatchObject({ status: 'OnHold', changes: 2 });
   });
 
   test('ends the holds of its leads, and its undo does not hold them again', async () => {

@@ -493,7 +493,7 @@ const cases: [constraint: string, code: string, work: () => Promise<void>][] = [
   ['lead_job_refusals_check', '23514', () => insert('lead_job', { refusals: '{}' })],
   ['lead_job_workspace_id_fkey', '23503', () => insert('lead_job', { workspace_id: newId() })],
   ['lead_job_reason_check', '23514', () => insert('lead_job', { reason: '' })],
-  ['lead_job_workspace_id_user_id_fkey', '23503', () => insert('lead_job', { workspace_id: b.workspaceId })],
+  ['lead_job_user_id_fkey', '23503', () => insert('lead_job', { user_id: newId() })],
   ['saved_view_name_check', '23514', () => insert('saved_view', { name: '' })],
   ['saved_view_filters_check', '23514', () => insert('saved_view', { filters: '[]' })],
   ['saved_view_widths_check', '23514', () => insert('saved_view', { widths: '1' })],

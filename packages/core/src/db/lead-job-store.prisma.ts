@@ -135,7 +135,8 @@ export function createLeadJobStore({ select, transaction }: Database): LeadJobSt
         UPDATE lead_job AS job SET
           lease_id = ${newId()}::uuid, next_step_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
         FROM due JOIN lead_job AS same ON same.id = due.id
-          JOIN member ON member.workspace_id = same.workspace_id AND member.user_id = same.user_id
+          -- A request can start a job while its user is removed. The job then has no role.
+          LEFT JOIN member ON member.workspace_id = same.workspace_id AND member.user_id = same.user_id
         WHERE job.id = due.id
         RETURNING job.id, job.workspace_id AS "workspaceId", job.user_id AS "userId", job.action, job.filters,
           job.status, job.reason, job.assignee_id AS "assigneeId", job.created_at AS "createdAt", job.lease_id AS "leaseId", job.total, job.planned,

@@ -109,12 +109,13 @@ export class LeadJobRunner implements AsyncDisposable {
   }
 
   async #runBatch(job: ClaimedJob): Promise<void> {
-    const principal: Principal = { ...job, scope: 'full' };
-    const { undoes } = job;
-    if (!may(job.role, 'runJobs') || (undoes === undefined && !(await this.#isAssignable(job)))) {
+    const { role, undoes } = job;
+    const isAllowed = role !== undefined && may(role, 'runJobs');
+    if (!isAllowed || (undoes === undefined && !(await this.#isAssignable(job)))) {
       await this.#jobs.finish(job, 'failed', job.total);
       return;
     }
+    const principal: Principal = { ...job, role, scope: 'full' };
     if (undoes !== undefined) {
       await this.#undoBatch(principal, { ...job, undoes });
       return;

@@ -33,8 +33,8 @@ export interface ClaimedJob extends JobToStart {
   readonly afterId?: string | undefined;
   /** The leads that the job has found and not counted yet. Some of them may be changed already. */
   readonly planned?: readonly PlannedLead[] | undefined;
-  /** The present role of the user. */
-  readonly role: MemberRole;
+  /** The present role of the user. Absent if the user has left the workspace. */
+  readonly role?: MemberRole | undefined;
 }
 
 /** The results of a batch. */
