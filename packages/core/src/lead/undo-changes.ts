@@ -149,9 +149,18 @@ export async function undoAssignment(
   requirePermission(principal, 'undoChanges');
   const { workspaceId } = principal;
   if (!uuidPattern.test(changeId)) throw new LeadsError('not_found');
-  const changes = await stores.leads.bulkChanges({ workspaceId, bulkId: changeId }, { limit: idLimit });
+  const read = () => stores.leads.bulkChanges({ workspaceId, bulkId: changeId }, { limit: idLimit });
+  const changes = await read();
   // The changes of a job for statuses need another scope.
   if (changes.length === 0 || changes.some(({ status }) => status !== undefined))
     throw new LeadsError('not_found');
-  return undoChanges(stores, principal, changeId, changes);
+  const results = await undoChanges(stores, principal, changeId, changes);
+  const refused = new Set(results.flatMap((result) => ('error' in result ? [result.id] : [])));
+  if (refused.size === 0) return results;
+  // A repeated request can change leads back after the read. Another read distinguishes them from leads that a user has changed.
+  const again = (await read()).filter(({ id }) => refused.has(id));
+  const repeated = new Map(
+    (await undoChanges(stores, principal, changeId, again)).map((result) => [result.id, result]),
+  );
+  return results.map((result) => repeated.get(result.id) ?? result);
 }
