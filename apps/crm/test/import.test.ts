@@ -409,7 +409,8 @@ describe('a repeated import', () => {
     const { id, owner } = workspace;
     const key = randomUUID();
     await importFile(owner, file(3), { key });
-    const reason = 'The Idempotency-Key was already used with different content in this line';
+    const reason =
+      'An earlier import of this file (same Idempotency-Key) stored this line with other values or in another campaign';
     expect(await importFile(owner, file(3).replace('Lead 000002', 'Other'), { key })).toEqual(
       report({ repeated: 2, rejected: 1, rejections: [{ line: 3, reason }] }),
     );

@@ -159,8 +159,9 @@ function createBatchStore(
   };
 }
 
-/** Returns the rejection of a line whose idempotency key was used with different content. */
+/** Returns the rejection of a line whose lead is stored with different content, by an import under the same key. */
 const keyReusedInLine = (line: number) => ({
   line,
-  reason: 'The Idempotency-Key was already used with different content in this line',
+  reason:
+    'An earlier import of this file (same Idempotency-Key) stored this line with other values or in another campaign',
 });
