@@ -176,6 +176,39 @@ describe('an import', () => {
       .toBeGreaterThan(200 * 60 + 36);
   });
 
+  test('of a file that was changed after it was chosen says so, also in its report', async () => {
+    const { page } = await website.openSignedIn();
+    const file = join(folder, 'changed.csv');
+    const dialog = page.getByRole('dialog');
+    const reason = dialog.getByText('The browser cannot read the file. It was changed, moved or deleted');
+    await writeFile(file, 'name,phone\nAda Lovelace,+44 20 7946 0958\nNo Phone,\n');
+    await openImport(page, file);
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    await page.getByRole('table', { name: 'Import report' }).waitFor();
+    await writeFile(file, 'name,phone\nAda Lovelace,+44 20 7946 0958\nNo Phone,+44 20 7946 0959\n');
+    await page.getByRole('button', { name: 'Download the rejected lines' }).click();
+    await reason.waitFor();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('button', { name: 'Choose another file' }).waitFor();
+    await reason.waitFor();
+    expect(await dialog.getByText('The page has an error').count()).toBe(0);
+  });
+
+  test('with more rejected lines than the service reports says which lines the download has', async () => {
+    const { page } = await website.openSignedIn();
+    const file = join(folder, 'all rejected.csv');
+    await writeFile(file, `name,phone\n${'No Phone,\n'.repeat(1_200)}`);
+    await openImport(page, file);
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    await page.getByText('The first 100 are listed. The download has the first 1,000.').waitFor();
+    expect(await figure(page, 'Rejected')).toBe('Rejected1200');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download the first 1,000 rejected lines' }).click(),
+    ]);
+    expect((await readFile(await download.path(), 'utf8')).split('\r\n')).toHaveLength(1_002);
+  });
+
   test('is not ended by the back button, and not by closing the tab without a question, and its report stays until the user closes it', async () => {
     const { page } = await website.openSignedIn();
     const file = join(folder, 'rejected.csv');

@@ -30,6 +30,8 @@ export const imports = {
   pickHint: 'CSV in UTF-8 of any size, with a header line.',
   fileUnusable: 'This file cannot be imported',
   notUtf8: 'The file is not UTF-8. Save it as "CSV UTF-8" and choose it again.',
+  unreadable:
+    'The browser cannot read the file. It was changed, moved or deleted after you chose it, or it is a folder. Choose it again. A changed file is imported as a new file: remove the lines whose leads are stored.',
   empty: 'The file has no header line. Add a first line with the names of the columns.',
   headerFault: (fault: string) => `The header line ${fault}.`,
   otherFile: 'Choose another file',
@@ -56,7 +58,10 @@ export const imports = {
   extraLeftOut: 'Extra values dropped because of their size',
   rejectedTitle: 'Rejected lines',
   rejectedMore: (listed: number) => `The first ${number.format(listed)} are listed.`,
+  rejectedBeyond: (reported: number) =>
+    `The download has the first ${number.format(reported)}. The report does not name the others.`,
   line: 'Line',
   downloadRejected: 'Download the rejected lines',
+  downloadFirst: (reported: number) => `Download the first ${number.format(reported)} rejected lines`,
   done: 'Done',
 } as const;

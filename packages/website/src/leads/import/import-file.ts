@@ -48,7 +48,7 @@ const sampleRecords = 3;
 /**
  * Reads the header and the first records of a file.
  *
- * @throws UserError if the file is not UTF-8 or has no header.
+ * @throws UserError if the file is not UTF-8, has no header or cannot be read.
  */
 export async function readHead(file: File): Promise<ImportFile> {
   if (!(await isUtf8(file.slice(0, headBytes)))) throw unusable(t.notUtf8);
@@ -75,9 +75,22 @@ export async function readHead(file: File): Promise<ImportFile> {
   };
 }
 
+/**
+ * Reads a part of a file.
+ *
+ * @throws UserError if the browser cannot read the file: it reads only the version that the user has chosen.
+ */
+async function bytesOf(part: Blob): Promise<Uint8Array> {
+  try {
+    return new Uint8Array(await part.arrayBuffer());
+  } catch {
+    throw unusable(t.unreadable);
+  }
+}
+
 /** Returns whether the start of a file is text in UTF-8. Its last character may be incomplete. */
 async function isUtf8(start: Blob): Promise<boolean> {
-  const bytes = new Uint8Array(await start.arrayBuffer());
+  const bytes = await bytesOf(start);
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
   } catch {
@@ -88,14 +101,14 @@ async function isUtf8(start: Blob): Promise<boolean> {
 
 async function* readEntries(file: File, reader = new CsvReader()) {
   for (let at = 0; at < file.size; at += pieceBytes) {
-    yield* reader.read(new Uint8Array(await file.slice(at, at + pieceBytes).arrayBuffer()));
+    yield* reader.read(await bytesOf(file.slice(at, at + pieceBytes)));
   }
   yield* reader.end();
 }
 
 /** Returns the text of a record without the line breaks after it. */
 async function textOf(record: Blob): Promise<string> {
-  return (await record.text()).replace(/[\r\n]+$/, '');
+  return new TextDecoder().decode(await bytesOf(record)).replace(/[\r\n]+$/, '');
 }
 
 /** Names of fields in files of other systems, as {@link foldName} writes them. */
@@ -197,7 +210,7 @@ export async function keyOf(file: File): Promise<string> {
   const ends = new Blob([file.slice(0, sampledBytes), file.slice(-sampledBytes)]);
   // FNV-1a, twice: browsers offer their own hash functions to pages over TLS only.
   let [a, b] = [0x811c9dc5, 0x01234567];
-  for (const byte of new Uint8Array(await ends.arrayBuffer())) {
+  for (const byte of await bytesOf(ends)) {
     a = Math.imul(a ^ byte, 0x01000193);
     b = Math.imul(b ^ byte, 0x01000193) + 1;
   }

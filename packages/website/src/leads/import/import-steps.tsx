@@ -363,6 +363,7 @@ function ImportReport({
           {(report.truncated || report.rejections.length > 100) && (
             <Text size="sm" c="dimmed">
               {t.rejectedMore(Math.min(100, report.rejections.length))}
+              {report.truncated && ` ${t.rejectedBeyond(report.rejections.length)}`}
             </Text>
           )}
           {downloadRejected.isError && <ErrorNotice error={downloadRejected.error} />}
@@ -375,7 +376,7 @@ function ImportReport({
             loading={downloadRejected.isPending}
             onClick={() => downloadRejected.mutate()}
           >
-            {t.downloadRejected}
+            {report.truncated ? t.downloadFirst(report.rejections.length) : t.downloadRejected}
           </Button>
         )}
         {report.rejected > 0 && (
