@@ -40,6 +40,27 @@ function misplacedCells(card: Element): string[] {
 }
 
 describe('the lead list', () => {
+  test('wraps long names without spaces in its lists of campaigns and views', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ width: 1024, height: 800 });
+    const name = 'fb_solar_leads_germany_2026_q4_lookalike_1pct_v2_';
+    await workspace.addCampaign('LONG');
+    await website.fixture.sql('UPDATE campaign SET name = $2 WHERE workspace_id = $1', [workspace.id, name]);
+    await viewsOf(member, 'POST', { name, filters: { status: 'OnHold' } });
+    await page.goto('/leads');
+    const hiddenWidthOf = (item: string, scroller: string) =>
+      page
+        .locator(scroller, { has: page.locator(item, { hasText: name }) })
+        .last()
+        .evaluate((element) => element.scrollWidth - element.clientWidth);
+    await page.getByRole('combobox', { name: 'Campaign' }).click();
+    await page.getByRole('option', { name: 'LONG' }).waitFor();
+    expect(await hiddenWidthOf('[role="option"]', '.mantine-ScrollArea-viewport')).toBe(0);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Views', exact: true }).click();
+    await page.getByRole('menuitem', { name }).waitFor();
+    expect(await hiddenWidthOf('[role="menuitem"]', '[role="menu"]')).toBe(0);
+  });
+
   test('has the columns, the order and the widths that a saved view keeps, also for another manager', async () => {
     const { page, workspace, member } = await website.openSignedIn({ width: 1440, height: 900 });
     await addLeads(website, workspace, member, 3, () => ({ address: '1 Arlington Ridge', country: 'GB' }));
