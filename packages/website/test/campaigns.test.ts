@@ -396,6 +396,17 @@ test('new leads are assigned in turn to the members that a campaign names, until
   await expect.poll(async () => (await assignees()).map((each) => each.length)).toEqual([1, 1, 1, 1, 0]);
 });
 
+test('a payout in a currency that the browser does not know is shown in that currency', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  await website.fixture.sql(`UPDATE campaign SET payout_amount = 7, payout_currency = 'XXQ' WHERE id = $1`, [
+    workspace.demoCampaignId,
+  ]);
+  await page.goto(`/campaigns/${workspace.demoCampaignId}`);
+  const settings = page.getByRole('region', { name: 'Settings' });
+  await settings.getByLabel('Amount').waitFor();
+  expect(await settings.getByLabel('Currency').inputValue()).toBe('XXQ');
+});
+
 test('assignees who have become publishers are shown by name, and the other assignees can still be changed', async () => {
   const { page, workspace, member } = await website.openSignedIn();
   const former = await workspace.addMember('publisher');

@@ -2,6 +2,7 @@ import { Group, NativeSelect, TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
 import * as texts from '../texts/index.ts';
 import type { Money } from './money.ts';
+import { withChosen } from './with-chosen.ts';
 
 const t = texts.payouts;
 
@@ -48,7 +49,8 @@ export function PayoutInputs({
       <NativeSelect
         label={t.currency}
         size={size}
-        data={currencies}
+        // The service may know a currency that the browser does not list. The field would show the first of the list.
+        data={withChosen(currencies, [value.currency], (code) => code)}
         value={value.currency}
         onChange={(event) => onChange({ ...value, currency: event.currentTarget.value })}
       />
