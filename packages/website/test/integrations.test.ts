@@ -228,6 +228,8 @@ test('the secret is rotated, headers are replaced, and the webhook is deleted', 
   const form = page.getByRole('dialog', { name: 'Edit the webhook' });
   await form.getByText('Now: X-Key.', { exact: false }).waitFor();
   await form.getByLabel('Description').fill('Sales CRM');
+  // Lines that were entered before are removed, too: the field is disabled then, and the preview has no headers.
+  await form.getByRole('textbox', { name: 'Additional headers' }).fill('X-Key: entered by mistake');
   await form.getByLabel('Remove all additional headers').check();
   await form.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Sales CRM').waitFor();

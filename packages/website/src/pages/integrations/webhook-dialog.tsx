@@ -31,6 +31,10 @@ interface WebhookForm {
   readonly removesHeaders: boolean;
 }
 
+/** Returns the headers to store in place of the stored ones. `undefined` if a line has another form. */
+const headersOf = ({ headers, removesHeaders }: WebhookForm) =>
+  removesHeaders ? {} : parseHeaderLines(headers);
+
 /** Creates a webhook, or changes the given one. A preview shows the request for a lead. */
 export function WebhookDialog({
   webhook,
@@ -54,11 +58,12 @@ export function WebhookDialog({
       headers: '',
       removesHeaders: false,
     },
-    validate: { headers: (text) => (parseHeaderLines(text) === undefined ? t.headerLine : null) },
+    validate: { headers: (_text, values) => (headersOf(values) === undefined ? t.headerLine : null) },
   });
   const save = useMutation({
-    async mutationFn({ headers: lines, removesHeaders, ...body }: WebhookForm) {
-      const headers = parseHeaderLines(lines) ?? {};
+    async mutationFn(values: WebhookForm) {
+      const { headers: _lines, removesHeaders, ...body } = values;
+      const headers = headersOf(values) ?? {};
       const replacesHeaders = removesHeaders || Object.keys(headers).length > 0;
       const given = { ...body, ...(replacesHeaders && { headers }) };
       if (webhook === undefined) return createWebhook(given);
@@ -78,8 +83,8 @@ export function WebhookDialog({
     onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
   const headerNames = webhook?.headerNames ?? [];
-  const { url, headers, removesHeaders } = form.values;
-  const newNames = Object.keys(parseHeaderLines(headers) ?? {});
+  const { url, removesHeaders } = form.values;
+  const newNames = Object.keys(headersOf(form.values) ?? {});
   const preview = usePreview('webhook', {
     url: url.trim(),
     headerNames: removesHeaders ? [] : newNames.length > 0 ? newNames : headerNames,
