@@ -40,6 +40,27 @@ function misplacedCells(card: Element): string[] {
 }
 
 describe('the lead list', () => {
+  test('shows the width that a column got, and keeps the focus on it after Enter', async () => {
+    const { page } = await website.openSignedIn();
+    await page.goto('/leads');
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Columns' }).click();
+    const width = page.getByRole('spinbutton', { name: 'Width of Name' });
+    const enter = async (text: string) => {
+      await width.fill(text);
+      await page.keyboard.press('Enter');
+      await waitForFrames(page);
+      expect(await width.evaluate((field) => field === document.activeElement)).toBe(true);
+      return width.inputValue();
+    };
+    expect(await enter('200')).toBe('200');
+    expect(await enter('5000')).toBe('960');
+    expect(await enter('7000')).toBe('960');
+    // A width below the minimum means an automatic one.
+    expect(await enter('30')).toBe('');
+    expect(await enter('30')).toBe('');
+  });
+
   test('wraps long names without spaces in its lists of campaigns and views', async () => {
     const { page, workspace, member } = await website.openSignedIn({ width: 1024, height: 800 });
     const name = 'fb_solar_leads_germany_2026_q4_lookalike_1pct_v2_';

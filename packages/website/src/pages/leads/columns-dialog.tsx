@@ -66,7 +66,6 @@ export function ColumnsDialog({
                   {at !== -1 && (
                     <>
                       <WidthInput
-                        key={widths[column]}
                         label={columnTexts.width(name)}
                         width={widths[column]}
                         onChange={(text) => resize(column, text)}
@@ -109,7 +108,10 @@ export function ColumnsDialog({
   );
 }
 
-/** The width of a column. Empty means that the list chooses it. */
+/**
+ * The width of a column. Empty means that the list chooses it. The list follows when the user presses Enter or leaves the
+ * field.
+ */
 function WidthInput({
   label,
   width,
@@ -119,7 +121,13 @@ function WidthInput({
   width: number | undefined;
   onChange: (text: string) => void;
 }) {
-  const [typed, setTyped] = useState(String(width ?? ''));
+  const shown = String(width ?? '');
+  const [typed, setTyped] = useState<string>();
+  // The list limits the width, so the field shows the width of the list again.
+  const apply = () => {
+    if (typed !== undefined && typed !== shown) onChange(typed);
+    setTyped(undefined);
+  };
   return (
     <TextInput
       size="xs"
@@ -130,11 +138,11 @@ function WidthInput({
       step={10}
       aria-label={label}
       placeholder={columnTexts.automatic}
-      value={typed}
+      value={typed ?? shown}
       onChange={(event) => setTyped(event.currentTarget.value)}
-      onBlur={() => typed !== String(width ?? '') && onChange(typed)}
+      onBlur={apply}
       onKeyDown={(event) => {
-        if (event.key === 'Enter') onChange(typed);
+        if (event.key === 'Enter') apply();
       }}
     />
   );
