@@ -95,7 +95,7 @@ describe('an import', () => {
     ]);
     expect(download.suggestedFilename()).toBe('from elsewhere-rejected.csv');
     const rejected = (await readFile(await download.path(), 'utf8')).split('\r\n');
-    expect(rejected[0]).toBe('line;rejection;"Contact\nperson";Mobile;E-Mail;utm_source;status;Secret');
+    expect(rejected[0]).toBe('\uFEFFline;rejection;"Contact\nperson";Mobile;E-Mail;utm_source;status;Secret');
     expect(rejected[1]).toMatch(/^6;"phone [^"]*";No Phone;;;;;$/);
     expect(rejected[2]).toMatch(/^7;"email [^"]*";Wrong Mail;\+442079460000;x@example.com;"a;b";;$/);
 

@@ -130,3 +130,12 @@ test('rejectedLines returns rejected lines unchanged, even invalid ones, with th
   );
   expect(lineInFile(head, 2)).toBe(3);
 });
+
+test('rejectedLines starts with a byte order mark if the file does, so that spreadsheets read both in the same way', async () => {
+  for (const mark of ['\uFEFF', '']) {
+    const head = await readHead(fileOf(`${mark}name,phone\r\nZo\u00eb,\r\n`));
+    const rejected = await rejectedLines(head, [{ line: 2, reason: 'no phone' }]);
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await rejected.arrayBuffer());
+    expect(text).toBe(`${mark}line,rejection,name,phone\r\n2,"no phone",Zo\u00eb,\r\n`);
+  }
+});

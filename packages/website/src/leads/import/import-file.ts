@@ -243,6 +243,13 @@ async function readRecords(file: File, lines: ReadonlySet<number>): Promise<Map<
   return new Map(await Promise.all(records));
 }
 
+/** Returns the byte order mark of a file; an empty text if it has none. */
+async function byteOrderMarkOf(file: File): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const start = decoder.decode(await bytesOf(file.slice(0, 3)));
+  return start === '\uFEFF' ? start : '';
+}
+
 /**
  * Returns the rejected lines with their number and the reason in front, as a file that can be corrected and imported.
  *
@@ -260,7 +267,8 @@ export async function rejectedLines(
     ...rejected.map(({ line, reason }) => [line, quoted(reason), records.get(line) ?? '']),
   ];
   return new Blob(
-    lines.map((cells) => `${cells.join(separator)}\r\n`),
+    // Without the mark of the file, a spreadsheet would read the letters with accents wrongly.
+    [await byteOrderMarkOf(file), ...lines.map((cells) => `${cells.join(separator)}\r\n`)],
     { type: 'text/csv' },
   );
 }
