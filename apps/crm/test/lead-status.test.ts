@@ -234,7 +234,7 @@ describe('bulk changes', () => {
         refused(approved, 'A lead cannot go from Approved to Approved'),
         refused('', 'Not found', 'error'),
         { id: second, success: true, status: 'Approved', version: 2 },
-        refused(onHold.toUpperCase(), 'Not found', 'error'),
+        refused(onHold.toUpperCase(), 'The id is given twice'),
       ],
     });
     expect((await stored([theirs.id])).get(theirs.id)).toEqual({ status: 'OnHold', version: 1, changes: 0 });

@@ -637,9 +637,11 @@ describe('the work on a lead', () => {
     expect((await api.edit(owner, spelled, { city: 'Porto' })).status).toBe(200);
     const ids = [spelled, two.id, one.id];
     const assigned = await send(owner, 'POST', '/assignment', { ids, assigneeId: manager.userId });
-    expect(ok<{ results: object[] }>(assigned).results).toMatchObject(
-      ids.map((id) => ({ id, success: true, version: id === two.id ? 2 : 3 })),
-    );
+    expect(ok<{ results: object[] }>(assigned).results).toMatchObject([
+      { id: spelled, success: true, version: 3 },
+      { id: two.id, success: true, version: 2 },
+      { id: one.id, success: false, message: 'The id is given twice' },
+    ]);
     const { note } = ok<{ note: { id: string } }>(
       await send(manager, 'POST', `/${spelled}/notes`, { text: 'a' }),
     );

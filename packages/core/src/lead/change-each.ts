@@ -24,8 +24,8 @@ export type Decision = { readonly values: Partial<FoundLead> } & Pick<
  *
  * @param decide returns the change of a lead; undefined if the lead already has the new values.
  * @param given the ids, in upper or lower case.
- * @returns one result for each id, in the order and the spelling given. Errors are `not_found`, `conflict` for a concurrent change, and
- *   the LeadsErrors of `decide`.
+ * @returns one result for each id, in the order and the spelling given. Errors are `not_found`, `conflict` for a concurrent
+ *   change and for another spelling of an id before, and the LeadsErrors of `decide`.
  */
 export async function changeEach(
   leads: Pick<LeadStore, 'find' | 'change'>,
@@ -69,8 +69,13 @@ export async function changeEach(
     changes.length === 0
       ? new Map<string, LeadAfterChange>()
       : await leads.change(principal.workspaceId, changes);
+  const answered = new Set<string>();
   return given.map((id) => {
     const stored = id.toLowerCase();
+    if (answered.has(stored)) {
+      return { id, error: new LeadsError('conflict', { message: 'The id is given twice' }) };
+    }
+    answered.add(stored);
     const version = found.get(stored)?.version ?? 0;
     if (unchanged.has(stored)) return { id, version };
     if (changed.has(stored)) return { id, version: version + 1 };
