@@ -4,7 +4,7 @@ import { findViolations } from './axe.ts';
 import { expectFocusWithin, press as pressOn } from './by-keyboard.ts';
 import { addLeads, changeAs, grid, notice, openEdit, rowOf } from './leads-page.ts';
 import { expectGoodEverywhere } from './page-checks.ts';
-import { type Website, hold, openWebsite, password, screenshot, waitForFrames } from './website.ts';
+import { type Website, hold, openWebsite, screenshot, signInInAnotherTab, waitForFrames } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -205,14 +205,7 @@ describe('the lead detail', () => {
     const ended = notice(page, 'You are signed out');
     await ended.waitFor();
     expect(await panel.getByLabel('City').inputValue()).toBe('London');
-    const opened = page.waitForEvent('popup');
-    await ended.getByRole('link', { name: 'Sign in in another tab' }).click();
-    const other = await opened;
-    await other.getByLabel('Email address').fill(member.email);
-    await other.getByLabel('Password').first().fill(password);
-    await other.keyboard.press('Enter');
-    await other.getByRole('button', { name: /^Your account/ }).waitFor();
-    await other.close();
+    await signInInAnotherTab(page, member);
     await panel.getByRole('button', { name: 'Save' }).click();
     await notice(page, 'Saved').waitFor();
     await panel.getByRole('button', { name: 'Add the note' }).click();

@@ -172,6 +172,18 @@ async function describePage(page: Page): Promise<string> {
   return described.catch((error: unknown) => String(error));
 }
 
+/** Signs a member in by the link of a page whose session has ended. The link opens another tab. */
+export async function signInInAnotherTab(page: Page, member: Pick<TestMember, 'email'>): Promise<void> {
+  const popup = page.waitForEvent('popup');
+  await page.getByRole('link', { name: 'Sign in in another tab' }).click();
+  const other = await popup;
+  await other.getByLabel('Email address').fill(member.email);
+  await other.getByLabel('Password').first().fill(password);
+  await other.keyboard.press('Enter');
+  await other.getByRole('button', { name: /^Your account/ }).waitFor();
+  await other.close();
+}
+
 /** Delays the answers to requests until they are released: those of one method, or all. */
 export async function hold(page: Page, url: RegExp, method?: string): Promise<{ release: () => void }> {
   let release: () => void = () => undefined;

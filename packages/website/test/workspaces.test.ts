@@ -4,7 +4,7 @@ import type { Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { chooseItem } from './by-keyboard.ts';
 import { expectGoodEverywhere } from './page-checks.ts';
-import { type Website, openWebsite, password } from './website.ts';
+import { type Website, openWebsite, signInInAnotherTab } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -166,14 +166,7 @@ test('a form keeps its input when the session ends, and is sent after a sign-in 
   await dialog.getByLabel('Code').fill('SUMMER');
   await endSession();
   await dialog.getByRole('button', { name: 'Create' }).click();
-  const opened = page.waitForEvent('popup');
-  await page.getByRole('link', { name: 'Sign in in another tab' }).click();
-  const other = await opened;
-  await other.getByLabel('Email address').fill(member.email);
-  await other.getByLabel('Password').first().fill(password);
-  await other.keyboard.press('Enter');
-  await other.getByRole('button', { name: /^Your account/ }).waitFor();
-  await other.close();
+  await signInInAnotherTab(page, member);
   expect(await dialog.getByLabel('Name').inputValue()).toBe('Summer offer');
   await dialog.getByRole('button', { name: 'Create' }).click();
   await campaign(page, 'SUMMER').waitFor();
