@@ -661,6 +661,32 @@ describe('the work on a lead', () => {
     expect(campaign.status).toBe(200);
   });
 
+  test('finds assignees by ids in upper case, and returns the ids in lower case', async () => {
+    const { id } = await create();
+    const spelled = manager.userId.toUpperCase();
+    expect((await api.edit(owner, id, { assigneeId: spelled })).json()).toMatchObject({
+      lead: { assigneeId: manager.userId, version: 2 },
+    });
+    const again = await send(owner, 'POST', '/assignment', { ids: [id], assigneeId: spelled });
+    expect(ok<{ results: object[] }>(again).results).toMatchObject([{ success: true, version: 2 }]);
+    const listed = (await api.list(owner, { assignee: spelled })).leads;
+    expect(listed.map((lead) => lead.id)).toContain(id);
+    const job = await service.send({
+      method: 'POST',
+      path: '/api/v1/jobs',
+      headers: { ...owner.headers },
+      body: { action: 'assign', assigneeId: spelled, filters: { s1: 'none' } },
+    });
+    expect(job.json()).toMatchObject({ job: { assigneeId: manager.userId } });
+    const campaign = await service.send({
+      method: 'PATCH',
+      path: `/api/v1/campaigns/${await workspace.addCampaign('CASES')}`,
+      headers: { ...owner.headers },
+      body: { assigneeIds: [spelled, manager.userId, owner.userId] },
+    });
+    expect(campaign.json()).toMatchObject({ campaign: { assigneeIds: [manager.userId, owner.userId] } });
+  });
+
   test('keeps notes in threads, pages and the history of the lead', async () => {
     const { id } = await create();
     const add = async (text: string, parentId?: string) =>

@@ -56,6 +56,9 @@ export const properName = (description: string, example: string) =>
 
 const uuid = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
+/** The pattern of a UUID in lower or upper case. */
+export const anyCaseUuid = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
+
 /** Returns the pattern of 1 to `max` UUIDs in lower case, separated by commas. */
 export function uuidListPattern(max: number): string {
   return `^${uuid}(,${uuid}){0,${max - 1}}$`;

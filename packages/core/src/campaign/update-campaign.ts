@@ -21,16 +21,16 @@ export async function updateCampaign(
   }: { campaigns: Pick<CampaignStore, 'update'>; workspaces: Pick<WorkspaceStore, 'listMembers'> },
   { workspaceId, role }: Pick<Principal, 'workspaceId' | 'role'>,
   id: string,
-  changes: CampaignChanges,
+  { assigneeIds: givenIds, ...changes }: CampaignChanges,
 ): Promise<CampaignView> {
-  const { assigneeIds = [] } = changes;
-  const members = assigneeIds.length > 0 ? await workspaces.listMembers(workspaceId) : [];
+  const assigneeIds = givenIds && [...new Set(givenIds.map((userId) => userId.toLowerCase()))];
+  const members = assigneeIds?.length ? await workspaces.listMembers(workspaceId) : [];
   const assignable = members.flatMap((member) => (may(member.role, 'beAssignee') ? member.user.id : []));
   const payout = changes.payout ? checkedPayout(changes.payout, '/payout') : changes.payout;
   const updated = uuidPattern.test(id)
     ? await campaigns.update(workspaceId, id, (campaign) => {
-        checkAssignees(assigneeIds, [...assignable, ...campaign.assigneeIds]);
-        return decideUpdate(campaign, { ...changes, payout });
+        checkAssignees(assigneeIds ?? [], [...assignable, ...campaign.assigneeIds]);
+        return decideUpdate(campaign, { ...changes, payout, ...(assigneeIds && { assigneeIds }) });
       })
     : undefined;
   if (updated === undefined) throw new LeadsError('not_found');

@@ -47,7 +47,7 @@ export async function requireAssignable(
   { workspaceId }: Pick<Principal, 'workspaceId'>,
   { assigneeId = '' }: Assignment,
 ): Promise<void> {
-  if (assigneeId === '' || (await workspaces.hasManager(workspaceId, assigneeId))) return;
+  if (assigneeId === '' || (await workspaces.hasManager(workspaceId, assigneeId.toLowerCase()))) return;
   throw refused('/assigneeId', 'must be an owner or manager of the workspace');
 }
 
@@ -61,7 +61,7 @@ export function assignmentOf({ assigneeId, callbackAt }: Assignment): {
   callbackAt?: string | undefined;
 } {
   return {
-    ...(assigneeId !== undefined && { assigneeId: assigneeId === '' ? undefined : assigneeId }),
+    ...(assigneeId !== undefined && { assigneeId: assigneeId === '' ? undefined : assigneeId.toLowerCase() }),
     ...(callbackAt !== undefined && { callbackAt: callbackAt === '' ? undefined : toTime(callbackAt) }),
   };
 }

@@ -47,7 +47,7 @@ export async function startLeadJob(
   if (action === 'assign') await requireAssignable(workspaces, principal, given);
   if (status !== undefined) requireReason(principal, { ...given, status });
   // An empty text removes the assignee.
-  const assigneeId = given.assigneeId === '' ? undefined : given.assigneeId;
+  const assigneeId = given.assigneeId === '' ? undefined : given.assigneeId?.toLowerCase();
   const { workspaceId, userId } = principal;
   const id =
     idempotencyKey === undefined ? newId() : idempotentId(keyOwnerOf(principal), `job ${idempotencyKey}`);

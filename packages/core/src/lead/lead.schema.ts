@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { dateTime, id, term } from '../fields.ts';
+import { anyCaseUuid, dateTime, id, term } from '../fields.ts';
 import { pageParameters } from '../paging.ts';
 import { LeadPayout, Payout } from '../payout/payout.schema.ts';
 import { type LeadFieldName, leadFieldNames, leadFields, newLeadFieldNames } from './lead-fields.ts';
@@ -161,10 +161,8 @@ export const detailFields = Object.keys(LeadDetail.properties) as readonly (keyo
 /** The fields of a lead that publishers do not see. They are the last of {@link detailFields}. */
 export const internalFields = ['assigneeId', 'callbackAt', 'holdReason'] as const;
 
-/** A UUID in lower case. */
-const uuidText = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 export const Assignee = Type.String({
-  pattern: `^(${uuidText})?$`,
+  pattern: `^(${anyCaseUuid})?$`,
   'x-reason': 'must be the id of a user, or empty',
   description:
     'Identifier of an owner or manager of the workspace, who works on the lead. An empty text removes the assignee. Only owners and managers can set it.',
@@ -349,7 +347,7 @@ export const LeadFilterQuery = Type.Object(
     source: Type.Optional(LeadSource),
     assignee: Type.Optional(
       Type.String({
-        pattern: `^(me|none|${uuidText})$`,
+        pattern: `^(me|none|${anyCaseUuid})$`,
         'x-reason': 'must be the id of a user, `me` or `none`',
         description:
           'Only leads of this assignee: the id of a user, `me` for the caller, or `none` for leads without an assignee. Not for publishers.',

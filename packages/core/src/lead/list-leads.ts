@@ -130,7 +130,7 @@ function toFilter(query: LeadChoice, { userId }: Viewer): LeadFilter {
     lpName,
     country,
     source,
-    assigneeId: assignee === 'none' ? null : assignee === 'me' ? userId : assignee,
+    assigneeId: assignee === 'none' ? null : assignee === 'me' ? userId : assignee?.toLowerCase(),
     isCallbackDue: callbackDue === 'true' ? true : undefined,
     has,
     createdFrom: toTime(query, 'createdFrom'),
