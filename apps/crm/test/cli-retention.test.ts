@@ -295,14 +295,17 @@ test('leads payment marks approved leads as paid, lists and cancels payments, an
     ['--publisher', publisher.email, ...days, '--currency', 'EUR', '--user', ...args] as const;
 
   expect((await payment('list')).stdout).toBe('No payments.\n');
-  for (const [args, message] of [
-    [[...pay(manager.email), '--currency', 'EURO'], '--currency must be a currency code of ISO 4217'],
-    [[...pay(manager.email), '--from', '2026-02-01'], '--to must'],
-    [[...pay(manager.email), '--campaign', 'OTHER'], 'There is no approved lead with a payout'],
-    [pay(publisher.email), '--user must be an owner or a manager to pay'],
+  expect((await payment('list', '--limit', '1001')).code).toBe(2);
+  for (const [code, args, message] of [
+    [2, [...pay(manager.email), '--currency', 'EURO'], '--currency must be a currency code of ISO 4217'],
+    [2, [...pay(manager.email), '--from', '2026-02-01'], '--to must'],
+    [2, [...pay(manager.email), '--date', '2026-11-31'], '--date must'],
+    [2, [...pay(manager.email), '--zone', 'Mars'], '--zone must'],
+    [1, [...pay(manager.email), '--campaign', 'OTHER'], 'There is no approved lead with a payout'],
+    [1, pay(publisher.email), '--user must be an owner or a manager to pay'],
   ] as const) {
     expect(await payment('create', ...args)).toMatchObject({
-      code: 1,
+      code,
       stdout: '',
       stderr: expect.stringContaining(message) as string,
     });

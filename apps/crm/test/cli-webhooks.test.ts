@@ -47,9 +47,11 @@ async function json<Value>(...args: string[]): Promise<Value> {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return JSON.parse(stdout) as Value;
 }
-async function failure(...args: string[]): Promise<string> {
+const failure = (...args: string[]) => failureOf(1, args);
+const usageError = (...args: string[]) => failureOf(2, args);
+async function failureOf(expected: number, args: readonly string[]): Promise<string> {
   const { code, stderr } = await runLeads([...args, '--workspace', workspace.slug], env);
-  expect(code).toBe(1);
+  expect(code).toBe(expected);
   return stderr;
 }
 const create = (...args: string[]) =>
@@ -290,8 +292,8 @@ test('`leads postback` manages the postbacks of a workspace and of its members',
   expect(table.stdout).toContain(`${ofUser.id}, of ${email}, Approved`);
   expect(table.stdout).toContain(`${ofWorkspace.id}, of the workspace, OnHold, Paid`);
   const refused = ['postback', 'create', '--user', email, '--url', `${receiver.url}/?n={name}`];
-  expect(await failure(...refused)).toMatch(/^error: url must not have \{name\}: only postbacks of the w/);
-  expect(await failure('postback', 'create', '--url', `${receiver.url}/?n={x}`)).toContain(
+  expect(await usageError(...refused)).toMatch(/^error: url must not have \{name\}: only postbacks of the w/);
+  expect(await usageError('postback', 'create', '--url', `${receiver.url}/?n={x}`)).toContain(
     'url has the unknown macro {x}; the known macros are {order_id}',
   );
 });
@@ -356,14 +358,14 @@ test('`leads webhook rotate-secret` prints a new secret, and the old one signs d
   expect(rotated.secret).not.toBe(before);
   const minutes = (Date.parse(rotated.previousSecretUntil ?? '') - Date.now()) / 60_000;
   expect(Math.ceil(minutes / 10)).toBe(12);
-  expect(await failure(...rotate, '8d')).toBe('error: --overlap must be at most 7d\n');
+  expect(await usageError(...rotate, '8d')).toBe('error: --overlap must be at most 7d\n');
 });
 
 test('names what is wrong with a webhook, and the setting that is missing', async () => {
-  expect(await failure('webhook', 'create', '--url', 'ftp://example.com')).toBe(
+  expect(await usageError('webhook', 'create', '--url', 'ftp://example.com')).toBe(
     'error: url must have the scheme https or http\n',
   );
-  expect(await failure('webhook', 'create', '--url', receiver.url, '--campaign', 'NONE')).toBe(
+  expect(await usageError('webhook', 'create', '--url', receiver.url, '--campaign', 'NONE')).toBe(
     'error: campaignCodes must be the code of a campaign of the workspace\n',
   );
   for (const command of ['test', 'deliveries']) {

@@ -12,7 +12,7 @@ import {
 } from '@leads/core/payout';
 import type { Command } from 'commander';
 import { parseCount, parseText, parseUuid } from '../runtime/arguments.ts';
-import { CliError, translateErrors } from '../runtime/cli-error.ts';
+import { CliError, CliUsageError, translateErrors } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import {
   exampleId,
@@ -148,7 +148,7 @@ export function addPaymentCommands(program: Command, io: CliIo): void {
 
 async function list(io: CliIo, options: ListOptions): Promise<void> {
   const { publisher, limit } = options;
-  if (limit > maxShown) throw new CliError(`--limit must be at most ${maxShown}`);
+  if (limit > maxShown) throw new CliUsageError(`--limit must be at most ${maxShown}`);
   await using operator = openOperator(io);
   const { id } = await findWorkspace(operator.workspaces, options.workspace);
   const user = publisher === undefined ? undefined : await findUserId(operator, publisher);

@@ -4,7 +4,7 @@ import { LeadStatus } from '@leads/core/lead';
 import { type Command, Option } from 'commander';
 import { webhookSettingsOf } from '../../deliveries/webhook-settings.ts';
 import { parseDuration, parseText } from '../runtime/arguments.ts';
-import { CliError, translateErrors } from '../runtime/cli-error.ts';
+import { CliUsageError, translateErrors } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import { exampleId, examples, jsonOption, type WorkspaceOptions, workspaceOption } from '../runtime/help.ts';
 import { findWorkspace } from '../runtime/lookups.ts';
@@ -136,7 +136,7 @@ async function list(io: CliIo, options: WorkspaceOptions): Promise<void> {
 async function rotateSecret(io: CliIo, id: string, options: RotateOptions): Promise<void> {
   const { overlap } = options;
   if (overlap !== undefined && overlap > maxOverlapSeconds)
-    throw new CliError('--overlap must be at most 7d');
+    throw new CliUsageError('--overlap must be at most 7d');
   const settings = webhookSettingsOf(readSettings(DeliverySettings, io.env));
   await withEndpoint({ io, kind: 'webhook', options }, async ({ operator, workspace, member }) => {
     const { webhook, secret } = await rotateWebhookSecret(operator.webhooks, settings, member, id, {

@@ -14,7 +14,12 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
  * command already names the failure.
  */
 export class CliError extends Error {
-  override readonly name = 'CliError';
+  override readonly name: string = 'CliError';
+}
+
+/** An invalid argument or setting that a command finds only while it runs. `message` is one line for the operator. */
+export class CliUsageError extends CliError {
+  override readonly name = 'CliUsageError';
 }
 
 /** An unreachable database. `message` is the reason, without the address. */
@@ -50,7 +55,8 @@ export function describeFailure(
     return { exitCode: exitCodes.usage, line: error.message.replaceAll('\n', '; ') };
   }
   if (error instanceof CliError) {
-    return { exitCode: exitCodes.failed, ...(error.message !== '' && { line: error.message }) };
+    const exitCode = error instanceof CliUsageError ? exitCodes.usage : exitCodes.failed;
+    return { exitCode, ...(error.message !== '' && { line: error.message }) };
   }
   if (error instanceof BrokerUnreachable) return describeUnreachable(`NATS at ${error.address}`, error);
 
@@ -83,14 +89,16 @@ export function explainFailure(error: unknown): string {
  * Turns `invalid_input` of a use case into a CliError that lists its reasons. Returns any other error unchanged.
  *
  * @param nameOf returns the name of a field for the operator, by default its path.
+ * @param Described the class of the error: {@link CliUsageError} if the fields are options of the command.
  */
 export function describeInvalidInput(
   error: unknown,
   nameOf: (path: string) => string = (path) => path,
+  Described: typeof CliError = CliError,
 ): unknown {
   if (!(error instanceof LeadsError) || error.code !== 'invalid_input') return error;
   const reasons = error.fields.map(({ path = '', reason }) => `${nameOf(path)} ${reason}`.trim());
-  return new CliError(reasons.length === 0 ? error.message : reasons.join('; '), { cause: error });
+  return new Described(reasons.length === 0 ? error.message : reasons.join('; '), { cause: error });
 }
 
 /** The texts of a command for the errors of its use cases. */
@@ -104,7 +112,7 @@ interface ErrorTexts {
 /**
  * Waits for a use case, and translates its errors.
  *
- * @throws CliError with the message for the error code, or with the names of the wrong fields.
+ * @throws CliError with the message for the error code; CliUsageError with the names of the wrong fields.
  */
 export async function translateErrors<Result>(
   work: Promise<Result>,
@@ -115,7 +123,7 @@ export async function translateErrors<Result>(
   } catch (error) {
     const message = error instanceof LeadsError ? messages[error.code] : undefined;
     if (message !== undefined) throw new CliError(message, { cause: error });
-    throw describeInvalidInput(error, nameOf);
+    throw describeInvalidInput(error, nameOf, CliUsageError);
   }
 }
 
