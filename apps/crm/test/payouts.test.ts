@@ -420,6 +420,8 @@ test('a statement adds up leads by publisher, campaign, status and currency, and
     const nextDay = new Date(Date.parse(day) + 86_400_000).toISOString();
     expect([from, to, totals]).toEqual([`${day.slice(0, 8)}01T00:00:00.000Z`, nextDay, []]);
   });
+  const future = ok<Statement>(await call(owner, 'GET', '/statements?from=2126-01-31'));
+  expect([future.from, future.to]).toEqual(['2126-01-31T00:00:00.000Z', '2126-02-01T00:00:00.000Z']);
   for (const query of [
     'from=2026-01-02&to=2026-01-01',
     'from=2026-01-01&to=2026-02-30',

@@ -51,12 +51,14 @@ export async function getStatement(
   };
 }
 
-/** Returns the given days; by default, those of the present month until the present day. */
+/** Returns the given days; by default, those of the present month until the present day. A later day is a range of its own. */
 function withDefaults(
   { from, to, zone = 'UTC' }: Pick<StatementQuery, 'from' | 'to' | 'zone'>,
   nowMs: number,
 ): CountryQuery {
-  const last = to ?? formatDay(daysOf(zone)?.dayAt(nowMs) ?? 0);
+  const today = formatDay(daysOf(zone)?.dayAt(nowMs) ?? 0);
+  // The order of valid days is that of their texts.
+  const last = to ?? (from !== undefined && from > today ? from : today);
   return { from: from ?? `${last.slice(0, 8)}01`, to: last, zone };
 }
 

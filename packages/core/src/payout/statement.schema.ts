@@ -11,7 +11,7 @@ const day = (description: string) =>
 export const StatementQuery = Type.Object(
   {
     from: day('The first day. The default is the first day of the month of `to`.'),
-    to: day('The last day. The default is the present day in the time zone.'),
+    to: day('The last day. The default is the present day in the time zone, or `from` if that is later.'),
     zone: CountryQuery.properties.zone,
     user: Type.Optional(LeadFilterQuery.properties.user),
     campaignCode: LeadFilterQuery.properties.campaignCode,
