@@ -407,6 +407,35 @@ test('a payout in a currency that the browser does not know is shown in that cur
   expect(await settings.getByLabel('Currency').inputValue()).toBe('XXQ');
 });
 
+test('the settings of a campaign show what another user has changed, and keep what the user has typed', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  await page.goto(`/campaigns/${workspace.demoCampaignId}`);
+  const settings = page.getByRole('region', { name: 'Settings' });
+  await settings.getByLabel('Amount').fill('2.5');
+  await website.fixture.sql(
+    `UPDATE campaign SET name = 'Renamed', approve_after_seconds = 172800, duplicate_window_seconds = 345600 WHERE id = $1`,
+    [workspace.demoCampaignId],
+  );
+  await choose(page, 'DEMO', 'Pause');
+  await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+  await page.getByRole('heading', { name: 'Renamed' }).waitFor();
+  const shown = async () =>
+    Promise.all(
+      ['Name', 'Days', 'Hold time in days', 'Amount'].map((label) =>
+        settings.getByRole('textbox', { name: label, exact: true }).inputValue(),
+      ),
+    );
+  await expect.poll(shown).toEqual(['Renamed', '4', '2', '2.5']);
+  await press(page, 'Save');
+  await page.getByText('The campaign was saved').waitFor();
+  const [stored] = await website.fixture.sql(
+    'SELECT name, approve_after_seconds AS hold, payout_amount::text AS amount FROM campaign WHERE id = $1',
+    [workspace.demoCampaignId],
+  );
+  expect(stored).toEqual({ name: 'Renamed', hold: 172_800, amount: '2.5000' });
+  expect(await page.getByRole('button', { name: 'Save' }).getAttribute('aria-disabled')).toBe('true');
+});
+
 test('assignees who have become publishers are shown by name, and the other assignees can still be changed', async () => {
   const { page, workspace, member } = await website.openSignedIn();
   const former = await workspace.addMember('publisher');

@@ -3,6 +3,7 @@ import { Button, Fieldset, Group, MultiSelect, Paper, Stack, TextInput, Title } 
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useEffectEvent, useState } from 'react';
 import { campaignsQuery, updateCampaign } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { membersQuery } from '../../api/members.ts';
@@ -17,19 +18,34 @@ import { HoldTimeInput } from './hold-time.tsx';
 
 const t = texts.campaigns;
 
+const valuesOf = (campaign: CampaignView) => ({
+  name: campaign.name,
+  duplicateWindowSeconds: campaign.duplicateWindowSeconds ?? 0,
+  approveAfterSeconds: campaign.approveAfterSeconds ?? 0,
+  payout: campaign.payout ?? { amount: '', currency: usualCurrency },
+  assigneeIds: campaign.assigneeIds ?? [],
+});
+
 /** The form of a campaign's name, duplicate window, hold time, payout and assignees. */
 export function CampaignSettings({ campaign }: { campaign: CampaignView }) {
   const queryClient = useQueryClient();
   const { data: members = [] } = useQuery(membersQuery);
-  const form = useForm({
-    initialValues: {
-      name: campaign.name,
-      duplicateWindowSeconds: campaign.duplicateWindowSeconds ?? 0,
-      approveAfterSeconds: campaign.approveAfterSeconds ?? 0,
-      payout: campaign.payout ?? { amount: '', currency: usualCurrency },
-      assigneeIds: campaign.assigneeIds ?? [],
-    },
+  const form = useForm({ initialValues: valuesOf(campaign) });
+  // Inputs with a state of their own are replaced if another user has changed their values.
+  const [replaced, setReplaced] = useState(form.values);
+  const showStored = useEffectEvent((stored: typeof form.values) => {
+    const names = Object.keys(stored) as (keyof typeof stored)[];
+    const shown = form.getValues();
+    const edited = new Set(names.filter((name) => form.isDirty(name)));
+    form.resetDirty(stored);
+    const changed = names.filter((name) => !edited.has(name) && form.isDirty(name));
+    if (changed.length === 0) return;
+    const values = Object.fromEntries(changed.map((name) => [name, stored[name]]));
+    form.setValues({ ...shown, ...values });
+    setReplaced((earlier) => ({ ...earlier, ...values }));
   });
+  // oxlint-disable-next-line react/set-state-in-effect -- the form, which keeps the entries, cannot change in a render
+  useEffect(() => showStored(valuesOf(campaign)), [campaign]);
   const save = useMutation({
     mutationFn({ payout, ...values }: typeof form.values) {
       // Only changes are sent, because another user may have changed the other settings meanwhile.
@@ -63,11 +79,13 @@ export function CampaignSettings({ campaign }: { campaign: CampaignView }) {
           <TextInput label={t.name} required maxLength={255} {...form.getInputProps('name')} />
           <TextInput label={t.code} description={t.codeFixed} value={campaign.code} readOnly />
           <DuplicateWindowInput
+            key={`window ${replaced.duplicateWindowSeconds}`}
             value={form.values.duplicateWindowSeconds}
             onChange={(seconds) => form.setFieldValue('duplicateWindowSeconds', seconds)}
             error={form.errors['duplicateWindowSeconds']}
           />
           <HoldTimeInput
+            key={`hold ${replaced.approveAfterSeconds}`}
             value={form.values.approveAfterSeconds}
             onChange={(seconds) => form.setFieldValue('approveAfterSeconds', seconds)}
             error={form.errors['approveAfterSeconds']}
