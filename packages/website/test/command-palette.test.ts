@@ -157,4 +157,20 @@ describe('the command palette', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(new RegExp(`/w/${other.slug}/leads`));
   });
+
+  test('is closed when Back leads to another page, and stays closed after Forward', async () => {
+    const { page } = await website.openSignedIn();
+    await page.goto('/campaigns');
+    await page.getByRole('link', { name: 'Developers' }).click();
+    await page.getByRole('heading', { name: 'Developers', level: 1 }).waitFor();
+    await page.keyboard.press('Control+k');
+    await box(page).waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor();
+    expect(await paletteOf(page).count()).toBe(0);
+    // The page that the palette was opened on shows it no more.
+    await page.goForward();
+    await page.getByRole('heading', { name: 'Developers', level: 1 }).waitFor();
+    expect(await paletteOf(page).count()).toBe(0);
+  });
 });

@@ -25,14 +25,17 @@ const noKeys: TypedEarly = { text: '', isEntered: false };
 export function PaletteButton({ me }: { me: Me }) {
   const navigate = useNavigate();
   const { pathname, search } = useRouterState({ select: ({ location }) => location });
-  const [isOpen, setOpen] = useState(false);
+  /** The path of the page on which the palette was opened. Another page closes it, such as the one that Back leads to. */
+  const [openedOn, setOpenedOn] = useState<string>();
+  if (openedOn !== undefined && openedOn !== pathname) setOpenedOn(undefined);
+  const isOpen = openedOn === pathname;
   /** What the user types before the palette can take it. Undefined while the palette is closed or takes the keys itself. */
   const typed = useRef<TypedEarly>(undefined);
   const open = () => {
     // A dialog above the page keeps the keys.
     if (isModalOpen()) return;
     typed.current = noKeys;
-    setOpen(true);
+    setOpenedOn(pathname);
     void CommandPalette.preload().then((isLoaded) => {
       // Without the palette, the keys are for the page.
       if (!isLoaded) typed.current = undefined;
@@ -40,7 +43,7 @@ export function PaletteButton({ me }: { me: Me }) {
   };
   const close = () => {
     typed.current = undefined;
-    setOpen(false);
+    setOpenedOn(undefined);
   };
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     const { key, ctrlKey, metaKey, altKey, shiftKey } = event;
@@ -48,7 +51,7 @@ export function PaletteButton({ me }: { me: Me }) {
       event.preventDefault();
       if (isOpen) close();
       else if (!event.repeat) open();
-    } else if (typed.current !== undefined && !ctrlKey && !metaKey) {
+    } else if (isOpen && typed.current !== undefined && !ctrlKey && !metaKey) {
       // The page must not take these keys as its shortcuts.
       event.preventDefault();
       event.stopPropagation();
