@@ -68,6 +68,9 @@ test('a manager creates a webhook, sends a test, and sees the result', async () 
   await preview.scrollIntoViewIfNeeded();
   await expectGoodEverywhere(page, 'webhooks-preview');
   await form.getByLabel('URL').fill('ftp://example.com');
+  await form.getByLabel('Additional headers').fill('X-Key: one\nX-Key: two');
+  await form.getByRole('button', { name: 'Create' }).click();
+  await form.getByText('each name can be given once').waitFor();
   await form.getByLabel('Additional headers').fill('no header');
   await form.getByRole('button', { name: 'Create' }).click();
   await form.getByText('Every line must have the form Name: value').waitFor();

@@ -22,7 +22,7 @@ export const webhooks = {
   headersHint: 'One line each, such as X-Key: secret. Their values are never shown again.',
   headersKept: (names: string) => `Now: ${names}. Lines that you enter here replace all of them.`,
   removeHeaders: 'Remove all additional headers',
-  headerLine: 'Every line must have the form Name: value',
+  headerLine: 'Every line must have the form Name: value, and each name can be given once',
   previewHint:
     'Nothing is sent. The request is that for the newest event of the lead. The secret signs the two headers before the signature, and the body as one line.',
   overlap: 'Old secret signs until',
