@@ -33,7 +33,7 @@ export const scenarioNames = [
 export function createScenarios(): Record<(typeof scenarioNames)[number], Scenario> {
   return {
     'intake-killed': {
-      title: 'kill -9 of the intake, 20 times',
+      title: 'kill -9 of the intake, again and again',
       async run({ stack: { intake }, isShort }) {
         const startsMs: number[] = [];
         let endedAt = 0;
@@ -48,7 +48,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
     },
 
     'relay-killed': {
-      title: 'two relays, one killed every 2 s for a minute',
+      title: 'two relays, one of them killed every 2 s',
       stack: { relays: 2, webhooks: true },
       async run({ stack: { relays }, isShort }) {
         let endedAt = 0;
@@ -70,7 +70,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
     },
 
     'postgres-killed': {
-      title: 'kill -9 of Postgres, 20 times',
+      title: 'kill -9 of Postgres, again and again',
       stack: { webhooks: true },
       async run({ stack: { postgres }, isShort }) {
         const kills: number[] = [];
@@ -99,12 +99,12 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
     },
 
     'commit-cut': {
-      title: 'connection cut after COMMIT was sent, 200 times',
+      title: 'connections cut after COMMIT was sent',
       ...cutCommits(),
     },
 
     'postgres-frozen': {
-      title: 'Postgres stopped (SIGSTOP) for 60 s',
+      title: 'Postgres stopped (SIGSTOP), then continued',
       async run({ stack: { postgres }, isShort }) {
         const pausedAt = Date.now();
         postgres.pause();
@@ -123,7 +123,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
     },
 
     'postgres-down': {
-      title: 'Postgres down for 10 minutes',
+      title: 'Postgres down, then started',
       async run({ stack, isShort, rate, onProgress }) {
         const downAt = Date.now();
         await stack.postgres.kill();
@@ -151,7 +151,7 @@ export function createScenarios(): Record<(typeof scenarioNames)[number], Scenar
     },
 
     'nats-killed': {
-      title: 'kill -9 of NATS 20 times during a drain, then Postgres and NATS down for 60 s',
+      title: 'kill -9 of NATS, again and again during a drain, then Postgres and NATS down',
       stack: { webhooks: true },
       async run({ stack: { postgres, nats }, isShort, onProgress }) {
         await postgres.kill();
