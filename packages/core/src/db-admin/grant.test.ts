@@ -185,6 +185,18 @@ test.each([
   }
 });
 
+test('grantRoles gives the roles the isolation that the services need, whatever the database has by default', async () => {
+  await database.query(`ALTER DATABASE ${database.name} SET default_transaction_isolation = 'serializable'`);
+  try {
+    await grant({ crm: 'crm-secret' });
+    await using crm = await connectAs(names.crm, 'crm-secret');
+    const { rows } = await crm.query('SHOW default_transaction_isolation');
+    expect(rows).toEqual([{ default_transaction_isolation: 'read committed' }]);
+  } finally {
+    await database.query(`ALTER DATABASE ${database.name} RESET default_transaction_isolation`);
+  }
+});
+
 test('grantRoles returns the random password of a new role once, and a given password replaces it', async () => {
   const roles = { crm: `new_${names.crm}`, intake: `new_${names.intake}` };
   try {

@@ -73,7 +73,7 @@ async function grantInTransaction(
     const granted: GrantedRole[] = [];
     for (const service of services) {
       granted.push(await ensureRole(client, service, roles[service]));
-      await setTimeouts(client, roles[service].name, statementTimeoutMs);
+      await setSettings(client, roles[service].name, statementTimeoutMs);
       await grantSchema(client, roles[service].name, schema);
       await grantTables(client, service, roles[service].name);
       await grantRows(client, service, roles[service].name);
@@ -136,11 +136,12 @@ async function ensureRole(
   return { service, name, created: false };
 }
 
-/** Sets the timeouts of a role. Connections set the same timeouts when they start, but a pooler may drop them. */
-async function setTimeouts(client: pg.Client, name: string, statementTimeoutMs: number): Promise<void> {
+/** Sets the settings of a role. Connections set the same when they start, but a pooler may drop them. */
+async function setSettings(client: pg.Client, name: string, statementTimeoutMs: number): Promise<void> {
   const wanted = {
     statement_timeout: `${statementTimeoutMs}ms`,
     idle_in_transaction_session_timeout: `${statementTimeoutMs}ms`,
+    default_transaction_isolation: 'read committed',
   };
   const { rows } = await client.query<{ settings: string[] }>(
     `SELECT setconfig AS settings FROM pg_db_role_setting

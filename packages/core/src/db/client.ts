@@ -39,10 +39,14 @@ export interface StatementOptions {
 
 /**
  * Prisma's adapter ignores the time zone of times, so they are correct in UTC only. One date format applies whatever the
- * settings of the database are. The pool awaits the result, though its types do not say so.
+ * settings of the database are. With another isolation, a statement after a lock would not see what was committed during
+ * the wait: leads would lack their duplicates, and concurrent changes would fail. The pool awaits the result, though its
+ * types do not say so.
  */
-const useUtc = (client: pg.ClientBase): Promise<unknown> =>
-  client.query(`SET TIME ZONE 'UTC'; SET DateStyle = 'ISO, YMD'`);
+const useOwnSettings = (client: pg.ClientBase): Promise<unknown> =>
+  client.query(
+    `SET TIME ZONE 'UTC'; SET DateStyle = 'ISO, YMD'; SET default_transaction_isolation = 'read committed'`,
+  );
 
 /** Leaves values as the texts that Postgres sends. */
 const unparsed = { getTypeParser: () => (text: string) => text } as pg.CustomTypesConfig;
@@ -67,7 +71,9 @@ export function openDatabase(options: DatabaseOptions) {
     pipeline: true,
     onConnect(client): unknown {
       watch(client);
-      return preparedStatements ? Promise.all([useUtc(client), prepareToAct(client)]) : useUtc(client);
+      return preparedStatements
+        ? Promise.all([useOwnSettings(client), prepareToAct(client)])
+        : useOwnSettings(client);
     },
   });
   // By default node-postgres waits forever, and so does Prisma.

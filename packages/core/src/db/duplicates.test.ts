@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { addTenant, createTestDatabase, databaseOptions, leadOf } from '../../test/database.ts';
+import { waitingForLocks } from '../../test/lead-store.ts';
 import { newId } from '../uuid.ts';
 import { openDatabase } from './client.ts';
 import { markDuplicates } from './duplicates.ts';
+import { createLeadStore } from './lead-store.prisma.ts';
 
 /*
  * Checks that the search for duplicates reads at most one stored lead for each phone number, however many leads have it.
@@ -92,4 +94,36 @@ test('the search for duplicates reads one lead even if Postgres planned it for a
   for (let run = 1; run <= 6; run++) await sut.search(1);
   await sut.add(number, 500, 2);
   expect(await sut.search(500)).toEqual({ original: sut.first, reads: 1 });
+});
+
+test('of two concurrent leads with a number, the second is a duplicate, whatever isolation the database has by default', async () => {
+  await using sut = await start();
+  const { database, tenant } = sut;
+  // Only sessions that begin later have it.
+  await database.query(
+    `ALTER DATABASE ${database.name} SET default_transaction_isolation = 'repeatable read'`,
+  );
+  await using opened = openDatabase({ ...databaseOptions(database.url), statementTimeoutMs: 60_000 });
+  const leadOfWindow = () => ({
+    ...leadOf(tenant, { phoneE164: number }),
+    duplicateWindowSeconds: windowSeconds,
+  });
+  const original = leadOfWindow();
+  const repeated = leadOfWindow();
+  let inserting: Promise<unknown> | undefined;
+  await opened.transaction(async (tx) => {
+    await markDuplicates(tx, [original]);
+    inserting = createLeadStore(opened).insert([repeated]);
+    await expect.poll(() => database.query(waitingForLocks)).toEqual([{ count: 1 }]);
+    await tx.$executeRaw`
+      INSERT INTO lead (id, workspace_id, campaign_id, user_id, source, status, name, phone, phone_e164, created_at, updated_at)
+      VALUES (
+        ${original.id}::uuid, ${tenant.workspaceId}::uuid, ${tenant.campaignId}::uuid, ${tenant.userId}::uuid, 'intake', 'OnHold',
+        'Ada', ${number}, ${number}, ${original.createdAt}, ${original.createdAt}
+      )`;
+  });
+  await inserting;
+  expect(await database.query(`SELECT status, duplicate_of FROM lead WHERE id = '${repeated.id}'`)).toEqual([
+    { status: 'Trashed', duplicate_of: original.id },
+  ]);
 });
