@@ -363,6 +363,20 @@ describe('migrate', () => {
     expect(error.message).toMatch(/not empty/);
     expect(await dump()).toEqual(before);
   });
+
+  test('rejects a database whose new tables would be in another schema than public, such as that of the role, and leaves it unchanged', async () => {
+    await database.query('CREATE SCHEMA AUTHORIZATION CURRENT_USER');
+    const [role] = await database.query<{ name: string }>('SELECT current_user AS name');
+    const of = { databaseUrl: database.url, migrationsDir };
+    for (const work of [() => run(), () => migrationState(of)]) {
+      const error = await failureOf(work());
+      expect(error.message).toMatch(/public/);
+      expect(error.message).toContain(`the schema ${role?.name}`);
+    }
+    expect(
+      await database.query(`SELECT FROM pg_tables WHERE schemaname IN (current_user, 'public')`),
+    ).toEqual([]);
+  });
 });
 
 describe('leads of the previous release', () => {

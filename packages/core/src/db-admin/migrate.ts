@@ -110,7 +110,7 @@ export interface MigrationState {
 /**
  * Compares a database with a release; changes nothing.
  *
- * @throws MigrationError if each has migrations that the other lacks.
+ * @throws MigrationError if each has migrations that the other lacks, or as {@link requirePublicSchema}.
  */
 export async function migrationState(options: {
   databaseUrl: string;
@@ -118,6 +118,7 @@ export async function migrationState(options: {
 }): Promise<MigrationState> {
   const names = readMigrations(options.migrationsDir).map(({ name }) => name);
   await using client = await openAdminClient(options.databaseUrl);
+  await requirePublicSchema(client);
   const runs = (await readHistory(client)) ?? [];
   const recorded = runs.map(({ name }) => name);
   const unfinished = runs
@@ -152,9 +153,10 @@ function readMigrations(directory: string): Migration[] {
  * since each of their statements can run again.
  *
  * @throws MigrationError if the database has tables but no history, or a migration of this release that another tool did not
- *   finish.
+ *   finish, or as {@link requirePublicSchema}.
  */
 async function findPending(client: pg.Client, migrations: readonly Migration[]): Promise<Migration[]> {
+  await requirePublicSchema(client);
   const runs = await readHistory(client);
   if (runs === undefined && (await hasTables(client))) {
     throw new MigrationError(
@@ -172,6 +174,24 @@ async function findPending(client: pg.Client, migrations: readonly Migration[]):
     );
   }
   return pending;
+}
+
+/**
+ * Checks that new tables are created in the schema `public`. The queries of Prisma name it, whatever `search_path` is: with
+ * the tables in another schema, the services would be ready, and answer every request with 500.
+ *
+ * @throws MigrationError
+ */
+async function requirePublicSchema(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ schema: string | null; role: string }>(
+    `SELECT current_schema() AS schema, quote_ident(current_user) AS role`,
+  );
+  const { schema = null, role = '' } = rows[0] ?? {};
+  // Without a schema, Postgres rejects the first migration itself.
+  if (schema === null || schema === 'public') return;
+  throw new MigrationError(
+    `The tables would be in the schema ${schema}, but the services read those in public: put public first by \`ALTER ROLE ${role} SET search_path = public\``,
+  );
 }
 
 type Batch =
