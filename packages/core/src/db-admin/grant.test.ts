@@ -13,7 +13,13 @@ import { newId } from '../uuid.ts';
 import { effectiveRights, GrantError, grantRoles } from './grant.ts';
 import type { LockRetryPolicy } from './lock-retry.ts';
 import { migrate } from './migrate.ts';
-import { functionRights, type Service, type TableRights, tableRights } from './service-rights.ts';
+import {
+  functionRights,
+  type Service,
+  sharedFunctions,
+  type TableRights,
+  tableRights,
+} from './service-rights.ts';
 
 /** Makes role names unique, because all databases of a server share its roles. */
 const suffix = newId().replaceAll('-', '').slice(-20);
@@ -183,6 +189,28 @@ test.each([
     await database.query(of(revokeSql));
     await grant();
   }
+});
+
+test('the roles may run every function of their statements, also if the database excludes PUBLIC from new functions by default', async () => {
+  await using own = await createTestDatabase();
+  // Default privileges that exclude PUBLIC have the same effect. The template of the tests was migrated without them.
+  await own.query('REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC');
+  await grant({}, own.url);
+  // Functions of extensions serve indexes, and Postgres checks no right on those and on functions of triggers.
+  const functions = await own.query<{ name: string; callers: string[] }>(
+    `SELECT proname AS name, ARRAY(
+       SELECT role FROM unnest($1::text[]) AS role WHERE has_function_privilege(role, pg_proc.oid, 'EXECUTE')
+     ) AS callers
+     FROM pg_proc
+     WHERE pronamespace = 'public'::regnamespace AND NOT prosecdef AND prorettype <> 'trigger'::regtype
+       AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e')
+     ORDER BY name`,
+    [services.map((service) => names[service])],
+  );
+  expect(functions).toContainEqual({ name: 'erase_leads', callers: [] });
+  expect(functions.filter(({ name }) => name !== 'erase_leads')).toEqual(
+    sharedFunctions.map((name) => ({ name, callers: services.map((service) => names[service]) })),
+  );
 });
 
 test('grantRoles gives the roles the isolation that the services need, whatever the database has by default', async () => {

@@ -5,7 +5,14 @@ import { advisoryLocks } from '../db/advisory-locks.ts';
 import { openAdminClient } from './admin-client.ts';
 import { defaultLockRetryPolicy, isLockConflict, type LockRetryPolicy } from './lock-retry.ts';
 import { scramVerifier } from './scram.ts';
-import { functionRights, rowRights, type Service, type TableRights, tableRights } from './service-rights.ts';
+import {
+  functionRights,
+  rowRights,
+  type Service,
+  sharedFunctions,
+  type TableRights,
+  tableRights,
+} from './service-rights.ts';
 
 /** The error of a role that cannot have exactly its rights. The database is unchanged. */
 export class GrantError extends Error {
@@ -203,6 +210,9 @@ async function grantTables(client: pg.Client, service: Service, name: string): P
     const quoted = pg.escapeIdentifier(called);
     statements.push(`REVOKE ALL ON FUNCTION ${quoted} FROM ${role}`);
     if (callers.includes(service)) statements.push(`GRANT EXECUTE ON FUNCTION ${quoted} TO ${role}`);
+  }
+  for (const called of sharedFunctions) {
+    statements.push(`GRANT EXECUTE ON FUNCTION ${pg.escapeIdentifier(called)} TO ${role}`);
   }
   await client.query(statements.join(';\n'));
 }

@@ -148,6 +148,24 @@ export const functionRights: Readonly<Record<string, readonly Service[]>> = {
   changes_of_bulk: ['crm'],
 };
 
+/**
+ * The functions that both services run with their own rights: in statements, checks and indexes. PUBLIC may run them, unless
+ * the default privileges of the database exclude it.
+ */
+export const sharedFunctions: readonly string[] = [
+  'acting_workspace',
+  'approval_of_lead',
+  'approval_time',
+  'changes_of_events',
+  'lead_tally_name',
+  'lead_tally_time',
+  'payout_and_hold_are_valid',
+  'payout_by_rules',
+  'payout_json',
+  'phone_end',
+  'with_payout_change',
+];
+
 /** A right on the rows that meet a condition in SQL. */
 export interface RowRight {
   readonly to: 'all' | 'select' | 'insert';
