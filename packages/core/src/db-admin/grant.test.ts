@@ -297,3 +297,30 @@ test('grantRoles runs as the owner of the tables, and its error names a missing 
     await asAdmin(`DROP ROLE IF EXISTS ${roles.crm}, ${roles.intake}, ${owner}`);
   }
 });
+
+test('grantRoles grants roles that an administrator created, and returns the settings that only the administrator can set', async () => {
+  const owner = `plain_${suffix}`;
+  const roles = { crm: `given_${names.crm}`, intake: `given_${names.intake}` };
+  await asAdmin(
+    `CREATE ROLE ${owner} LOGIN PASSWORD 'secret'; CREATE ROLE ${roles.crm} LOGIN; CREATE ROLE ${roles.intake} LOGIN`,
+  );
+  try {
+    await using own = await createEmptyDatabase();
+    await asAdmin(`ALTER DATABASE ${own.name} OWNER TO ${owner}`);
+    const url = databaseUrl(own.name, { name: owner, password: 'secret' });
+    await migrate({ databaseUrl: url, migrationsDir });
+    const granted = await grant({}, url, roles);
+    expect(granted).toMatchObject(services.map((service) => ({ service, created: false })));
+    const found = await effectiveRights(await own.connect(), roles.intake);
+    expect(found).toContainEqual({ right: 'insert', table: 'lead', column: 'name' });
+    const refused = granted.flatMap(({ refusedSettings = [] }) => refusedSettings);
+    expect(refused).toContain(`ALTER ROLE "${roles.crm}" SET statement_timeout = '60000ms'`);
+    await asAdmin(refused.join(';'));
+    expect((await grant({}, url, roles)).map(({ refusedSettings }) => refusedSettings)).toEqual([
+      undefined,
+      undefined,
+    ]);
+  } finally {
+    await asAdmin(`DROP ROLE IF EXISTS ${roles.crm}, ${roles.intake}, ${owner}`);
+  }
+});

@@ -33,6 +33,8 @@ export interface GrantedRole {
   readonly created: boolean;
   /** The random password of a new role. It is not stored. */
   readonly password?: string | undefined;
+  /** The statements of settings that the owner of the tables may not give the role. Absent if it has them all. */
+  readonly refusedSettings?: readonly string[];
 }
 
 interface GrantOptions {
@@ -79,8 +81,9 @@ async function grantInTransaction(
     const schema = await findSchema(client);
     const granted: GrantedRole[] = [];
     for (const service of services) {
-      granted.push(await ensureRole(client, service, roles[service]));
-      await setSettings(client, roles[service].name, statementTimeoutMs);
+      const role = await ensureRole(client, service, roles[service]);
+      const refusedSettings = await setSettings(client, role.name, statementTimeoutMs);
+      granted.push(refusedSettings.length === 0 ? role : { ...role, refusedSettings });
       await grantSchema(client, roles[service].name, schema);
       await grantTables(client, service, roles[service].name);
       await grantRows(client, service, roles[service].name);
@@ -143,8 +146,13 @@ async function ensureRole(
   return { service, name, created: false };
 }
 
-/** Sets the settings of a role. Connections set the same when they start, but a pooler may drop them. */
-async function setSettings(client: pg.Client, name: string, statementTimeoutMs: number): Promise<void> {
+/**
+ * Sets the settings of a role. Connections set the same when they start, but a pooler may drop them. So a role that an
+ * administrator created, and that the owner of the tables may not change, can also do without.
+ *
+ * @returns the statements that only an administrator may run.
+ */
+async function setSettings(client: pg.Client, name: string, statementTimeoutMs: number): Promise<string[]> {
   const wanted = {
     statement_timeout: `${statementTimeoutMs}ms`,
     idle_in_transaction_session_timeout: `${statementTimeoutMs}ms`,
@@ -156,9 +164,18 @@ async function setSettings(client: pg.Client, name: string, statementTimeoutMs: 
     [name],
   );
   const present = rows[0]?.settings ?? [];
-  for (const [setting, value] of Object.entries(wanted)) {
-    if (present.includes(`${setting}=${value}`)) continue;
-    await client.query(`ALTER ROLE ${pg.escapeIdentifier(name)} SET ${setting} = '${value}'`);
+  const statements = Object.entries(wanted)
+    .filter(([setting, value]) => !present.includes(`${setting}=${value}`))
+    .map(([setting, value]) => `ALTER ROLE ${pg.escapeIdentifier(name)} SET ${setting} = '${value}'`);
+  if (statements.length === 0) return [];
+  await client.query('SAVEPOINT settings');
+  try {
+    await client.query(statements.join(';'));
+    return [];
+  } catch (error) {
+    if (!isNotPermitted(error)) throw error;
+    await client.query('ROLLBACK TO SAVEPOINT settings');
+    return statements;
   }
 }
 
@@ -337,8 +354,13 @@ export async function effectiveRights(client: pg.Client, role: string): Promise<
 
 function explained(error: unknown): unknown {
   if (isLockConflict(error)) return new GrantError('Other sessions have locked the tables: try again later');
-  if (!(error instanceof pg.DatabaseError) || error.code !== '42501') return error;
+  if (!isNotPermitted(error)) return error;
   return new GrantError(
     `${error.message}: the role of DATABASE_URL must own the tables, and must have created the roles or be allowed to`,
   );
+}
+
+/** Whether Postgres rejects a statement because the role lacks a right (SQLSTATE 42501). */
+function isNotPermitted(error: unknown): error is pg.DatabaseError {
+  return error instanceof pg.DatabaseError && error.code === '42501';
 }

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { CliError, describeConnectionError } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import { examples, jsonOption } from '../runtime/help.ts';
-import { type OutputOptions, printResult } from '../runtime/output.ts';
+import { type OutputOptions, printNotice, printResult } from '../runtime/output.ts';
 import { GrantSettings, readSettings } from '../runtime/settings.ts';
 
 interface GrantOptions extends OutputOptions {
@@ -51,6 +51,13 @@ async function grant(io: CliIo, options: GrantOptions): Promise<void> {
       },
     });
     printResult(io, options, { roles }, roles.map(lineOf).join('\n'));
+    const refused = roles.flatMap(({ refusedSettings = [] }) => refusedSettings);
+    if (refused.length > 0) {
+      printNotice(
+        io,
+        `The role of DATABASE_URL may not change the settings of the roles. If the services use PgBouncer, run as an administrator: ${refused.join('; ')};`,
+      );
+    }
   } catch (error) {
     if (error instanceof GrantError) throw new CliError(error.message, { cause: error });
     throw describeConnectionError(error);
