@@ -520,6 +520,18 @@ describe('leads db grant', () => {
         code: 1,
         stderr: expect.stringMatching(/^error: [^\n]*owns? the tables/),
       });
+      // Other commands need the owner, too.
+      for (const command of [
+        ['quarantine', 'list'],
+        ['retention', 'run'],
+      ]) {
+        expect(
+          await runLeads(command, { DATABASE_URL: url.href, ERASURE_SECRET: 'x'.repeat(32) }),
+        ).toMatchObject({
+          code: 1,
+          stderr: 'error: The role of DATABASE_URL lacks a right: use the role that owns the tables\n',
+        });
+      }
     } finally {
       rmSync(directory, { recursive: true });
       await runAs(database.url, `DROP OWNED BY ${names.join(', ')}; DROP ROLE ${names.join(', ')}`);

@@ -76,6 +76,12 @@ export function describeFailure(
       line: 'The database lacks tables or columns of this release: run `leads migrate`',
     };
   }
+  if (sqlState === lacksRight) {
+    return {
+      exitCode: exitCodes.failed,
+      line: 'The role of DATABASE_URL lacks a right: use the role that owns the tables',
+    };
+  }
   const line = error instanceof Error ? error.message : String(error);
   return { exitCode: exitCodes.failed, line: withoutPasswords(line) };
 }
@@ -154,6 +160,8 @@ export function describeConnectionError(error: unknown): unknown {
 
 /** PostgreSQL, appendix A: undefined table, undefined column. */
 const missesTable = /^42(P01|703)$/;
+/** PostgreSQL, appendix A: insufficient privilege. */
+const lacksRight = '42501';
 
 function describeUnreachable(service: string, { message }: Error): { exitCode: ExitCode; line: string } {
   const line = `${service} cannot be reached`;
