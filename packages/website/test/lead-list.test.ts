@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
 import { expectFocusOn, press as pressOn } from './by-keyboard.ts';
@@ -240,6 +241,51 @@ describe('the lead list', () => {
     await page.getByRole('button', { name: 'Clear all' }).click();
     await selection(2).waitFor({ state: 'detached' });
   });
+
+  test.each([
+    ['on a desktop', 1440, 900, ''],
+    ['beside the panel of a lead', 1280, 900, 'Person 0002'],
+    ['on a small laptop', 1024, 768, ''],
+    ['on a tablet', 768, 1024, ''],
+    ['on a phone', 390, 800, ''],
+  ])(
+    'shows all actions on a selection and covers no lead with them %s',
+    async (_where, width, height, opened) => {
+      const { page, workspace, member } = await website.openSignedIn({ width, height });
+      await addLeads(website, workspace, member, 201);
+      await page.goto('/leads');
+      await page.getByText('201 leads', { exact: true }).waitFor();
+      if (opened !== '') {
+        await rowOf(page, opened).click();
+        await page.getByRole('heading', { level: 2, name: opened }).waitFor();
+      }
+      await page.getByRole('checkbox', { name: 'Select all loaded leads' }).check();
+      const bar = page.getByRole('toolbar', { name: '200 selected' });
+      await bar.getByRole('button', { name: 'Select all 201 leads that match' }).waitFor();
+      const covered = async (parts: Locator) =>
+        parts.evaluateAll((all) =>
+          all
+            .filter((part) => {
+              const { x, y, width: wide, height: high } = part.getBoundingClientRect();
+              return !part.contains(document.elementFromPoint(x + wide / 2, y + high / 2));
+            })
+            .map((part) => part.textContent),
+        );
+      expect(await covered(bar.getByRole('button'))).toEqual([]);
+      expect(await covered(rowOf(page, 'Person 0000').locator('a, button'))).toEqual([]);
+      const last = rowOf(page, 'Person 0200');
+      await expect
+        .poll(async () => {
+          await grid(page).evaluate((list) => list.scrollTo(0, list.scrollHeight));
+          return last.count();
+        })
+        .toBe(1);
+      await waitForFrames(page);
+      await grid(page).evaluate((list) => list.scrollTo(0, list.scrollHeight));
+      expect(await covered(last.locator('a, button'))).toEqual([]);
+      await page.getByRole('toolbar').waitFor();
+    },
+  );
 
   test('closes the dialogs of a change of all leads when the filters change', async () => {
     const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });

@@ -20,6 +20,7 @@ import { countFilters, type LeadFilters, type LeadSort, sortOf } from '../../lea
 import { nextStatuses, statusKeys, statusOf } from '../../leads/lead-status.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { useNow } from '../../shell/time.ts';
+import { useIsNarrower } from '../../shell/use-is-narrower.ts';
 import * as texts from '../../texts/index.ts';
 import { type Columns, layoutOf, needsRequest } from './columns.ts';
 import { EmptyList } from './empty-list.tsx';
@@ -45,6 +46,8 @@ const t = texts.leads;
 
 /** The list fetches the next page when the user is this many rows from the last loaded row. */
 const ahead = 100;
+/** Where the list is narrower, in pixels, the actions on a selection need several lines. */
+const barWidth = 960;
 
 /** The list of leads. It renders only the visible rows. */
 export function LeadList({
@@ -92,6 +95,7 @@ export function LeadList({
   const { campaignNames, userNames, viewerNames } = useListedNames(columns);
   const frame = useRef<HTMLDivElement>(null);
   const { hasCards, furtherLines, height, headHeight } = useRowHeights(frame, columns);
+  const isNarrow = useIsNarrower(frame, barWidth);
   const layout = useMemo(() => layoutOf(columns), [columns]);
 
   const places = useMemo(() => new Map(leads.map(({ id }, i) => [id, i])), [leads]);
@@ -210,6 +214,7 @@ export function LeadList({
       ref={frame}
       className={classes['frame']}
       data-cards={hasCards || undefined}
+      data-narrow={isNarrow || undefined}
       aria-busy={list.isPlaceholderData}
       style={
         {
