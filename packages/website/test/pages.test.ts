@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { addDemoLeads } from '@leads/local-stack/demo-leads';
 import type { TestWorkspace } from '@leads/test-kit/fixture';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { pagesAfterSignIn, pagesBeforeSignIn, routesWithout, type WebsitePage } from './all-pages.ts';
 import { expectFocusOn } from './by-keyboard.ts';
@@ -306,4 +306,50 @@ test('with reduced motion, no transition or animation runs while content loads, 
   await download;
   // The button has the focus again, although browsers take it from a disabled button.
   await expectFocusOn(page, 'Download CSV');
+});
+
+test('what is chosen and the colors of a chart stay visible with forced colors, such as those of Windows', async () => {
+  const { page } = await website.openSignedIn({ workspace });
+  await page.emulateMedia({ forcedColors: 'active' });
+  // Without the opacity: the background of the other parts is transparent.
+  const background = (part: Locator) =>
+    part.evaluate((element) =>
+      getComputedStyle(element).backgroundColor.match(/\d+/g)?.slice(0, 3).join(' '),
+    );
+  /** Checks that the first part has another background than the second. */
+  const expectDistinct = async (chosen: Locator, other: Locator) => {
+    const [first, second] = [await background(chosen), await background(other)];
+    expect([await chosen.textContent(), first !== second]).toEqual([await chosen.textContent(), true]);
+  };
+  await page.goto('/overview');
+  const navigation = page.getByRole('navigation');
+  await expectDistinct(
+    navigation.getByRole('link', { name: 'Overview' }),
+    navigation.getByRole('link', { name: 'Leads' }),
+  );
+  const swatches = page.locator('.recharts-legend-wrapper .mantine-ColorSwatch-colorOverlay');
+  await swatches.first().waitFor();
+  const colors = await Promise.all((await swatches.all()).map(background));
+  expect(new Set(colors).size).toBe(4);
+  const range = page.getByRole('combobox', { name: 'Range' });
+  await range.focus();
+  await page.keyboard.press('ArrowDown');
+  await page.getByRole('option', { name: 'Today' }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await expectDistinct(
+    page.locator('[role="option"][data-combobox-selected]'),
+    page.getByRole('option', { name: 'Today' }),
+  );
+  await page.keyboard.press('Escape');
+
+  await page.goto('/developers?tab=usage');
+  await expectDistinct(page.getByRole('tab', { name: 'Usage' }), page.getByRole('tab', { name: 'Examples' }));
+
+  await page.goto('/leads?status=Approved');
+  const statuses = page.getByRole('group', { name: 'Status' });
+  await expectDistinct(
+    statuses.getByRole('button', { name: 'Approved' }),
+    statuses.getByRole('button', { name: 'Paid' }),
+  );
+  await page.emulateMedia({ forcedColors: 'none' });
 });
