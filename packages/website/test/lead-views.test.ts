@@ -235,6 +235,33 @@ describe('the lead list', () => {
     await page.getByRole('button', { name: 'Views: Queue', exact: true }).waitFor();
   });
 
+  test('does not store a view again that another tab deletes while its name is edited', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    await addLeads(website, workspace, member, 1);
+    const created = await viewsOf(member, 'POST', { name: 'Queue', filters: {} });
+    await page.goto('/leads');
+    const choose = async (item: string) => {
+      await page.getByRole('button', { name: /^Views/ }).click();
+      await page.getByRole('menuitem', { name: item }).click();
+    };
+    await choose('Queue');
+    await choose('Rename, share or delete Queue');
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Name').fill('Evening queue');
+    await website.fixture.sql('DELETE FROM saved_view WHERE workspace_id = $1', [workspace.id]);
+    // The views are loaded again when the user returns to the page.
+    await page.clock.install();
+    await page.clock.fastForward(60_000);
+    const listed = page.waitForResponse(/\/views$/);
+    await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+    await (await listed).finished();
+    await waitForFrames(page);
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByText('Not found', { exact: true }).waitFor();
+    expect(await form.getByLabel('Name').inputValue()).toBe('Evening queue');
+    expect(await viewsOf(member, 'GET')).toEqual([]);
+  });
+
   test('saves that the order, the columns and the filter of a view are removed', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     await addLeads(website, workspace, member, 1, () => ({ country: 'GB' }));

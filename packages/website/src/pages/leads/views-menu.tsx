@@ -41,7 +41,8 @@ export function ViewsMenu({
   const query = useQuery(viewsQuery);
   const { data: views = [] } = query;
   const isNarrow = useMediaQuery('(max-width: 36em)', undefined, { getInitialValueInEffect: false });
-  const [dialog, setDialog] = useState<'new' | 'edit'>();
+  /** The view in the dialog. It stays if another user deletes it meanwhile. */
+  const [dialog, setDialog] = useState<'new' | SavedView>();
   const close = () => setDialog(undefined);
   const save = useMutation({
     // An absent field would keep the stored value.
@@ -118,7 +119,7 @@ export function ViewsMenu({
                   {t.saveChanges(saved.name)}
                 </Menu.Item>
               )}
-              <Menu.Item leftSection={<IconPencil size={16} aria-hidden />} onClick={() => setDialog('edit')}>
+              <Menu.Item leftSection={<IconPencil size={16} aria-hidden />} onClick={() => setDialog(saved)}>
                 {t.editView(saved.name)}
               </Menu.Item>
             </>
@@ -130,7 +131,7 @@ export function ViewsMenu({
       </Menu>
       {dialog !== undefined && (
         <ViewDialog
-          view={dialog === 'edit' ? saved : undefined}
+          view={dialog === 'new' ? undefined : dialog}
           shown={shown}
           canShare={may(role, 'shareViews')}
           onSaved={(kept) => {
