@@ -442,6 +442,41 @@ test('a publisher manages postbacks of its own only, without webhooks and person
   await page.getByText('No postback yet').waitFor();
 });
 
+test('two users who edit a status alias at the same time keep the changes of each other, and a deleted alias stays deleted', async () => {
+  const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+  const replace = async (...aliases: readonly object[]) => {
+    const answer = await fetch(`${website.crm}/api/v1/status-aliases`, {
+      method: 'PUT',
+      headers: { ...member.headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ aliases }),
+    });
+    expect(answer.status).toBe(200);
+  };
+  const stored = () =>
+    website.fixture.sql('SELECT alias, status, reason FROM status_alias WHERE workspace_id = $1', [
+      workspace.id,
+    ]);
+  await replace({ alias: 'no answer', status: 'Approved' });
+  await page.goto('/integrations');
+  const form = page.getByRole('dialog', { name: 'Edit the status alias' });
+  await press(page, 'Edit the status alias no answer');
+  await form.getByLabel('Reason').fill('Not reached');
+  await replace({ alias: 'no answer', status: 'OnHold' });
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.waitFor({ state: 'detached' });
+  expect(await stored()).toEqual([{ alias: 'no answer', status: 'OnHold', reason: 'Not reached' }]);
+
+  await press(page, 'Edit the status alias no answer');
+  await form.getByLabel('Reason').fill('Busy');
+  await replace();
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.getByText('This status alias was deleted or renamed').waitFor();
+  expect(await form.getByLabel('Reason').inputValue()).toBe('Busy');
+  expect(await stored()).toEqual([]);
+  await form.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByText('No status alias yet').waitFor();
+});
+
 test('managers create, change and delete status aliases, and see why one is rejected', async () => {
   const { page, workspace } = await website.openSignedIn({ role: 'manager' });
   await page.goto('/integrations');

@@ -8,6 +8,8 @@ export const statusAliases = {
   alias: 'Alias',
   aliasHint: 'Upper and lower case do not matter.',
   exists: 'This alias exists.',
+  gone: 'This status alias was deleted or renamed',
+  goneStep: 'Another user has changed the aliases. Close this form to see them.',
   status: 'Status',
   reason: 'Reason',
   reasonHint: 'For changes without a reason of their own. Trashed needs one.',

@@ -1,11 +1,12 @@
 import type { LeadStatus, StatusAlias } from '@leads/core/lead';
 import { Select, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { fieldErrorsOf } from '../../api/client.ts';
-import { changeStatusAliases } from '../../api/status-aliases.ts';
+import { changeStatusAliases, statusAliasesQuery } from '../../api/status-aliases.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
+import { UserError } from '../../shell/user-error.ts';
 import * as texts from '../../texts/index.ts';
 import { statusAliases as t } from '../../texts/status-aliases.ts';
 import { statusOptions } from './status-options.ts';
@@ -26,6 +27,7 @@ export function StatusAliasDialog({
   onSaved: (aliases: readonly StatusAlias[]) => void;
   onClose: () => void;
 }) {
+  const queryClient = useQueryClient();
   const form = useForm<AliasForm>({
     initialValues: {
       alias: edited?.alias ?? '',
@@ -34,13 +36,28 @@ export function StatusAliasDialog({
     },
   });
   const save = useMutation({
-    mutationFn: ({ alias, status, reason }: AliasForm) => {
-      const entered = { alias: alias.trim(), status, ...(reason.trim() !== '' && { reason: reason.trim() }) };
-      return changeStatusAliases((all) => [...all.filter((each) => each.alias !== edited?.alias), entered]);
-    },
+    mutationFn: (values: AliasForm) =>
+      changeStatusAliases((all) => {
+        const stored = all.find(({ alias }) => alias === edited?.alias);
+        if (edited !== undefined && stored === undefined) throw new UserError(t.gone, t.goneStep);
+        // Only what the user has changed, because another user may have changed the other values meanwhile.
+        const changed = Object.fromEntries(Object.entries(values).filter(([name]) => form.isDirty(name)));
+        const { alias, status, reason } = { ...values, reason: '', ...stored, ...changed };
+        const entered = {
+          alias: alias.trim(),
+          status,
+          ...(reason.trim() !== '' && { reason: reason.trim() }),
+        };
+        return [...all.filter((each) => each !== stored), entered];
+      }),
     onSuccess: onSaved,
     // The API names the list. The other aliases in it are valid, and the form limits the other fields.
-    onError: (error) => form.setErrors({ alias: fieldErrorsOf(error)['aliases'] }),
+    onError(error) {
+      form.setErrors({ alias: fieldErrorsOf(error)['aliases'] });
+      if (error instanceof UserError) {
+        void queryClient.invalidateQueries({ queryKey: statusAliasesQuery.queryKey });
+      }
+    },
   });
   return (
     <Dialog onClose={onClose} title={edited === undefined ? t.create : t.editTitle}>
