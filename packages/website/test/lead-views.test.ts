@@ -238,7 +238,7 @@ describe('the lead list', () => {
   test('does not store a view again that another tab deletes while its name is edited', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     await addLeads(website, workspace, member, 1);
-    const created = await viewsOf(member, 'POST', { name: 'Queue', filters: {} });
+    await viewsOf(member, 'POST', { name: 'Queue', filters: {} });
     await page.goto('/leads');
     const choose = async (item: string) => {
       await page.getByRole('button', { name: /^Views/ }).click();
