@@ -353,3 +353,32 @@ test('what is chosen and the colors of a chart stay visible with forced colors, 
   );
   await page.emulateMedia({ forcedColors: 'none' });
 });
+
+test('texts in buttons are not cut off with the text spacing of WCAG 2.2, 1.4.12', async () => {
+  const { page } = await website.openSignedIn({ workspace });
+  for (const path of ['/overview', '/campaigns', '/integrations', '/developers?tab=examples', '/profile']) {
+    await page.goto(path);
+    await page.getByRole('heading', { level: 2 }).first().waitFor();
+    await page.addStyleTag({
+      content: `* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important; }
+        p { margin-bottom: 2em !important; }`,
+    });
+    const cutOff = () =>
+      page.locator('button:visible').evaluateAll((buttons) =>
+        buttons
+          .filter((button) => {
+            const range = document.createRange();
+            const { top, bottom } = button.getBoundingClientRect();
+            const texts = document.createTreeWalker(button, NodeFilter.SHOW_TEXT);
+            while (texts.nextNode() !== null) {
+              range.selectNodeContents(texts.currentNode);
+              const text = range.getBoundingClientRect();
+              if (text.height > 1 && (text.top < top || text.bottom > bottom)) return true;
+            }
+            return false;
+          })
+          .map((button) => button.textContent),
+      );
+    expect([path, await cutOff()]).toEqual([path, []]);
+  }
+});

@@ -26,7 +26,7 @@ export function WorkspaceMenu({ me, page }: { me: Me; page: string }) {
             aria-label={`${t.switchWorkspace}: ${me.workspace?.name ?? t.none}`}
             maw={260}
           >
-            <Text size="sm" truncate>
+            <Text span size="sm" truncate>
               {me.workspace?.name ?? t.none}
             </Text>
           </Button>
