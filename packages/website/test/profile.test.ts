@@ -142,6 +142,40 @@ describe('the developers area', () => {
       await expectGoodEverywhere(page, 'developers-usage');
     }));
 
+  test('shows the requests of the same key while another key is used', async () => {
+    const { page, member } = await website.openSignedIn({ role: 'publisher' });
+    await page.clock.install();
+    await page.goto('/developers');
+    await createKey(page, 'Shop');
+    const use = async (name: string) => {
+      const [stored] = await website.fixture.sql<{ at: Date }>(
+        `UPDATE api_key SET last_used_at = clock_timestamp() WHERE user_id = $1 AND name = $2
+         RETURNING last_used_at AS at`,
+        [member.userId, name],
+      );
+      return stored?.at.toISOString() ?? '';
+    };
+    await use('Shop');
+    for (const [tab, used] of [
+      ['Request log', 'Test key'],
+      ['Usage', 'Shop'],
+    ] as const) {
+      await page.getByRole('tab', { name: tab }).click();
+      const field = page.getByRole('combobox', { name: 'API key' });
+      await field.waitFor();
+      const shown = await field.inputValue();
+      const usedAt = await use(used);
+      const listed = page.waitForResponse(
+        async (answer) => answer.url().endsWith('/api-keys') && (await answer.text()).includes(usedAt),
+      );
+      await page.clock.fastForward(20_000);
+      await listed;
+      await waitForFrames(page);
+      expect([tab, await field.inputValue()]).toEqual([tab, shown]);
+      expect([tab, shown, shown.startsWith(used)]).toEqual([tab, shown, false]);
+    }
+  });
+
   test('shows in the list of all members each key that its user creates, rotates or revokes', async () => {
     const { page } = await website.openSignedIn();
     await page.goto('/developers');

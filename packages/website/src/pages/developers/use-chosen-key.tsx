@@ -1,7 +1,7 @@
 import { Select, Stack, Text } from '@mantine/core';
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { apiKeysQuery } from '../../api/credentials.ts';
 import { memberCredentialsQuery } from '../../api/members.ts';
@@ -13,8 +13,8 @@ import { developers as t } from '../../texts/developers.ts';
 const route = getRouteApi('/console/developers');
 
 /**
- * Returns the API key of the address, or the one that was used last. Owners and managers choose among the keys of all
- * members.
+ * Returns the API key of the address, or the one that was used last when the page was opened. Owners and managers choose
+ * among the keys of all members.
  *
  * @returns the id of the key and the field that chooses it; without a key, what to show instead.
  */
@@ -25,12 +25,15 @@ export function useChosenKey(): { readonly id: string | undefined; readonly fiel
   const isManager = useMay('manageCredentials');
   const own = useQuery({ ...apiKeysQuery, enabled: !isManager });
   const all = useQuery({ ...memberCredentialsQuery, enabled: isManager });
+  // It stays when the list is loaded again and another key was used last.
+  const [usedLast, setUsedLast] = useState<string>();
   const keys = isManager
     ? all.data?.apiKeys
     : own.data?.map((each) => Object.assign({}, each, { userId: user.id, userEmail: user.email }));
   if (keys === undefined) return { id: undefined, field: <QueryState query={isManager ? all : own} /> };
   const sorted = keys.toSorted((a, b) => (b.lastUsedAt ?? '').localeCompare(a.lastUsedAt ?? ''));
-  const chosen = sorted.find(({ id }) => id === key) ?? sorted[0];
+  const chosen = sorted.find(({ id }) => id === key) ?? sorted.find(({ id }) => id === usedLast) ?? sorted[0];
+  if (usedLast === undefined && chosen !== undefined) setUsedLast(chosen.id);
   if (chosen === undefined) {
     return {
       id: undefined,
