@@ -242,6 +242,28 @@ describe('the lead list', () => {
     await selection(2).waitFor({ state: 'detached' });
   });
 
+  test('announces once how many leads a search finds, also none, and again after another one', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    await addLeads(website, workspace, member, 12);
+    await page.goto('/leads');
+    await page.getByText('12 leads', { exact: true }).waitFor();
+    const announced = (text: string) => page.getByRole('status').filter({ hasText: text });
+    expect(await announced('12 found').count()).toBe(0);
+    for (const [text, found] of [
+      ['person 001', '2 found'],
+      ['nobody', '0 found'],
+      ['person 0003', '1 found'],
+      ['person 0004', '1 found'],
+    ] as const) {
+      const counted = page.waitForResponse((answer) => answer.url().includes('count=exact'));
+      await page.getByRole('searchbox', { name: 'Search leads' }).fill(text);
+      await counted;
+      await announced(found).waitFor({ state: 'attached' });
+    }
+    await page.getByRole('button', { name: 'Clear all' }).click();
+    await announced('12 found').waitFor({ state: 'attached' });
+  });
+
   test.each([
     ['on a desktop', 1440, 900, ''],
     ['beside the panel of a lead', 1280, 900, 'Person 0002'],

@@ -73,7 +73,7 @@ describe('new leads', () => {
     await page.getByText('302 leads').waitFor();
     await page
       .getByRole('status')
-      .filter({ hasText: /2 leads arrived/ })
+      .filter({ hasText: '2 leads have arrived since the page was opened' })
       .waitFor({ state: 'attached' });
 
     const heads = await page.getByRole('columnheader', { name: 'Phone' }).boundingBox();

@@ -152,7 +152,9 @@ export const leads = {
   tooEarly: 'The lead is not shown yet. Press the key again when it is.',
   manyChanges: 'Many changes. Load them',
   saving: (status: string) => `${status}, not saved yet`,
-  arrived: (count: number) => `${leadsOf(count)} arrived`,
+  arrived: (count: number) =>
+    `${leadsOf(count)} ${count === 1 ? 'has' : 'have'} arrived since the page was opened`,
+  found: (count: number) => `${number.format(count)} found`,
   paused: 'New leads cannot be fetched at the moment.',
 
   selected: (count: number) => `${number.format(count)} selected`,

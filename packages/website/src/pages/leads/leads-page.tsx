@@ -31,6 +31,7 @@ import { type LeadsDialog, OpenLeadsDialog } from './leads-dialogs.tsx';
 import { LeadsMenu, pageActions } from './leads-menu.tsx';
 import classes from './leads.module.css';
 import { exportsQuery } from './running-exports.ts';
+import { useFoundCount } from './use-found-count.ts';
 import { useLeadList } from './use-lead-list.ts';
 import { useNextPage } from './use-next-page.ts';
 import { usePageKeys } from './use-page-keys.ts';
@@ -65,6 +66,7 @@ export function LeadsPage() {
   const data = useLeadList(filters, () => (scroller.current?.scrollTop ?? 0) < 8);
   const { list, leads, pollNow } = data;
   const total = useQuery({ ...leadCountQuery(filters), enabled: list.isSuccess && !list.isPlaceholderData });
+  const foundCount = useFoundCount(key, total.data);
   const statusChanges = useStatusChanges(role, pollNow);
   const earlyKeys = useEarlyKeys(search.lead !== undefined);
   // The open lead has a next one, until all leads are loaded.
@@ -203,6 +205,7 @@ export function LeadsPage() {
             }}
           />
         )}
+        <VisuallyHidden role="status">{foundCount !== undefined && t.found(foundCount)}</VisuallyHidden>
         <VisuallyHidden role="status" aria-live="polite">
           {data.arrived > 0 ? t.arrived(data.arrived) : ''}
         </VisuallyHidden>
