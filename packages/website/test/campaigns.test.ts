@@ -744,6 +744,8 @@ test('publishers see campaigns and their own landing pages but cannot change the
   await campaign(page, 'OTHERS').getByRole('link').first().click();
   await page.getByText('None of your landing pages is mapped to this campaign.').waitFor();
   expect(await main.getByRole('link', { name: 'Map landing pages' }).count()).toBe(0);
+  // A publisher does not see the webhooks and the postbacks of others, which may be limited to the campaign.
+  await page.getByText('None of your postbacks is limited to this campaign.').waitFor();
 });
 
 test('campaigns and landing pages are visible only in their own workspace', async () => {

@@ -88,6 +88,7 @@ export const campaigns = {
   publishersLead: 'The users who sent leads in the last 30 days (UTC).',
   integrations: 'Integrations',
   noIntegrations: 'No webhook or postback is limited to this campaign.',
+  noOwnPostbacks: 'None of your postbacks is limited to this campaign.',
   integrationsOfAll: (count: number) =>
     count === 1
       ? '1 webhook or postback reports the leads of all campaigns.'

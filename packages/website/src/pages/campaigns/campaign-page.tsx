@@ -235,7 +235,7 @@ function Integrations({ code, isManaging }: { code: string; isManaging: boolean 
             ))}
           </List>
         ) : (
-          isComplete && <Text size="sm">{t.noIntegrations}</Text>
+          isComplete && <Text size="sm">{isManaging ? t.noIntegrations : t.noOwnPostbacks}</Text>
         )}
         {isComplete && ofAll > 0 && (
           <Text size="sm" c="dimmed">
