@@ -9,7 +9,10 @@ const moves = ['focusin', 'keyup', 'scroll', 'resize'] as const;
 const marginPx = 16;
 const stackSelector = '.mantine-Notifications-root[data-position="bottom-center"]';
 
-/** Notifications at the bottom of the window. While they would cover the focused element, they are at its top. */
+/**
+ * Notifications at the bottom of the window. While they would cover the focused element or the actions on a selection, they
+ * are at its top.
+ */
 export function Notifications() {
   const isShown = useNotifications().notifications.length > 0;
   const isAtTop = useAvoidsFocus(isShown);
@@ -50,14 +53,18 @@ function useAvoidsFocus(isShown: boolean): boolean {
   return isAtTop;
 }
 
-/** Returns how much of the focused elements a stack of notifications covers at the top and at the bottom, in pixels. */
+/**
+ * Returns how much of the focused elements and of a toolbar a stack of notifications covers at the top and at the bottom, in
+ * pixels.
+ */
 function coveredAt(stack: HTMLElement): { readonly top: number; readonly bottom: number } {
   const { left, right, height } = stack.getBoundingClientRect();
   const reach = height + marginPx;
   const focused = document.activeElement;
   const active = document.getElementById(focused?.getAttribute('aria-activedescendant') ?? '');
+  const toolbar = document.querySelector('[role="toolbar"]');
   const covered = { top: 0, bottom: 0 };
-  for (const box of [focused, active].map((element) => element?.getBoundingClientRect())) {
+  for (const box of [focused, active, toolbar].map((element) => element?.getBoundingClientRect())) {
     // A higher element is never hidden as a whole. The list of leads nearly fills the window.
     if (box === undefined || box.height > innerHeight / 2 || box.left > right || box.right < left) continue;
     covered.top += Math.max(0, Math.min(box.bottom, reach) - Math.max(box.top, 0));
