@@ -156,6 +156,37 @@ test('campaigns can be created, edited, paused and archived, and landing pages r
   );
 });
 
+test('the focus moves to the field that a form rejects without a request, because nothing else announces the error', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  await workspace.addMember('publisher');
+  await page.goto('/campaigns');
+  await press(page, 'New campaign');
+  await page.getByRole('dialog').getByLabel('Name').fill('Spring');
+  await page.getByRole('dialog').getByLabel('Code').fill('SPRING 1');
+  await press(page, 'Create');
+  await expectFocusOn(page, 'Code');
+
+  await page.goto(`/campaigns/${workspace.demoCampaignId}`);
+  const payouts = page.getByRole('region', { name: 'Payouts of publishers' });
+  await payouts.getByLabel('Amount').fill('3');
+  await press(page, 'Set the payout');
+  await expectFocusOn(page, 'Publisher');
+
+  await page.goto('/integrations');
+  await press(page, 'New webhook');
+  await page.getByRole('dialog').getByLabel('URL').fill('https://hooks.example.com');
+  await page.getByRole('dialog').getByLabel('Additional headers').fill('no header');
+  await press(page, 'Create');
+  await expectFocusOn(page, 'Additional headers');
+
+  await page.goto('/developers?tab=examples');
+  await choose(page, 'Language', 'HTML form');
+  await press(page, 'Create a page key');
+  await page.getByRole('dialog').getByLabel('Name').fill('Shop');
+  await press(page, 'Create');
+  await expectFocusOn(page, 'Allowed origins');
+});
+
 test('an integration page can be created, renewed and deleted with the keyboard', async () => {
   const { page, workspace } = await website.openSignedIn();
   const [campaign] = await website.fixture.sql<{ name: string }>('SELECT name FROM campaign WHERE id = $1', [

@@ -9,6 +9,7 @@ import { fieldErrorsOf } from '../api/client.ts';
 import { createApiKey, type MadeCredential } from '../api/credentials.ts';
 import { DateInput } from '../shell/date-input.tsx';
 import { FormActions } from '../shell/form-actions.tsx';
+import { focusRejected } from '../shell/use-focus-fault.ts';
 import * as texts from '../texts/index.ts';
 
 const t = texts.profile;
@@ -108,7 +109,15 @@ export function ApiKeyDialog({
   );
   return (
     <Dialog onClose={onClose} title={forPages ? t.createPageKey : t.createApiKey}>
-      <form onSubmit={form.onSubmit((values) => create.mutate(values, { onSuccess: onClose }), create.reset)}>
+      <form
+        onSubmit={form.onSubmit(
+          (values) => create.mutate(values, { onSuccess: onClose }),
+          (...rejected) => {
+            create.reset();
+            focusRejected(...rejected);
+          },
+        )}
+      >
         <Stack>
           <TextInput
             label={t.name}

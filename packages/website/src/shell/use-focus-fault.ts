@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useRef } from 'react';
+import { type FormEvent, type RefObject, useEffect, useRef } from 'react';
 import { fieldErrorsOf } from '../api/client.ts';
 
 /**
@@ -12,4 +12,17 @@ export function useFocusFault(error: Error | null): RefObject<HTMLDivElement | n
     part.current?.closest('form')?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [error]);
   return part;
+}
+
+/**
+ * Moves the focus to the first field that the page itself has rejected. For the second parameter of `onSubmit` of a form
+ * with `validate`, because nothing else announces the error.
+ */
+export function focusRejected(
+  errors: object,
+  _values: unknown,
+  event: FormEvent<HTMLFormElement> | undefined,
+): void {
+  const [path = ''] = Object.keys(errors);
+  event?.currentTarget.querySelector<HTMLElement>(`[data-path="${path}"]`)?.focus();
 }

@@ -5,6 +5,7 @@ import { Dialog } from '../../shell/dialog.tsx';
 import { campaignsQuery, createCampaign } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { FormActions } from '../../shell/form-actions.tsx';
+import { focusRejected } from '../../shell/use-focus-fault.ts';
 import * as texts from '../../texts/index.ts';
 import { DuplicateWindowInput } from './duplicate-window.tsx';
 
@@ -29,7 +30,15 @@ export function NewCampaignDialog({ onClose }: { onClose: () => void }) {
   });
   return (
     <Dialog onClose={onClose} title={t.create}>
-      <form onSubmit={form.onSubmit((values) => create.mutate(values, { onSuccess: onClose }), create.reset)}>
+      <form
+        onSubmit={form.onSubmit(
+          (values) => create.mutate(values, { onSuccess: onClose }),
+          (...rejected) => {
+            create.reset();
+            focusRejected(...rejected);
+          },
+        )}
+      >
         <Stack>
           <TextInput label={t.name} required maxLength={255} data-autofocus {...form.getInputProps('name')} />
           <TextInput

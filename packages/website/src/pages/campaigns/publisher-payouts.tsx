@@ -11,7 +11,7 @@ import { memberName, memberOption } from '../../shell/member-options.ts';
 import { formatMoney } from '../../shell/money.ts';
 import { PayoutInputs, usualCurrency } from '../../shell/payout-inputs.tsx';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
-import { useFocusFault } from '../../shell/use-focus-fault.ts';
+import { focusRejected, useFocusFault } from '../../shell/use-focus-fault.ts';
 import * as texts from '../../texts/index.ts';
 
 const t = texts.campaigns;
@@ -100,7 +100,15 @@ export function PublisherPayouts({ campaign: { id, payout } }: { campaign: Campa
           </Table.Tbody>
         </Table>
       )}
-      <form onSubmit={form.onSubmit((values) => save.mutate(values), save.reset)}>
+      <form
+        onSubmit={form.onSubmit(
+          (values) => save.mutate(values),
+          (...rejected) => {
+            save.reset();
+            focusRejected(...rejected);
+          },
+        )}
+      >
         <Stack gap="xs" mt="sm">
           <Select
             label={t.publisher}

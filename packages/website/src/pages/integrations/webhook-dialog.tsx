@@ -11,6 +11,7 @@ import { campaignOption } from '../../shell/campaign-option.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { endpoints } from '../../texts/endpoints.ts';
+import { focusRejected } from '../../shell/use-focus-fault.ts';
 import * as texts from '../../texts/index.ts';
 import { webhooks as t } from '../../texts/webhooks.ts';
 import { parseHeaderLines } from './header-lines.ts';
@@ -92,7 +93,15 @@ export function WebhookDialog({
   const previewErrors = fieldErrorsOf(preview.error);
   return (
     <Dialog onClose={onClose} title={webhook === undefined ? t.create : t.editTitle} size="lg">
-      <form onSubmit={form.onSubmit((values) => save.mutate(values, { onSuccess: onClose }), save.reset)}>
+      <form
+        onSubmit={form.onSubmit(
+          (values) => save.mutate(values, { onSuccess: onClose }),
+          (...rejected) => {
+            save.reset();
+            focusRejected(...rejected);
+          },
+        )}
+      >
         <Stack>
           <TextInput
             label={t.url}

@@ -8,6 +8,7 @@ import { createView, deleteView, updateView, viewsQuery } from '../../api/views.
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
+import { focusRejected } from '../../shell/use-focus-fault.ts';
 import * as texts from '../../texts/index.ts';
 
 const t = texts.leads;
@@ -66,7 +67,7 @@ export function ViewDialog({
   // Callbacks of one call do not run after the dialog is closed, when the user may be elsewhere.
   return (
     <Dialog onClose={onClose} title={view === undefined ? t.saveView : t.editView(view.name)}>
-      <form onSubmit={form.onSubmit((values) => save.mutate(values, { onSuccess: onSaved }))}>
+      <form onSubmit={form.onSubmit((values) => save.mutate(values, { onSuccess: onSaved }), focusRejected)}>
         <Stack>
           {view === undefined && <Text size="sm">{t.viewKeeps}</Text>}
           <TextInput
