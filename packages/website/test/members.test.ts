@@ -100,6 +100,22 @@ test('a page shows what a changed role permits after the service has rejected a 
   await create.waitFor({ state: 'detached' });
 });
 
+test('an invitation whose link cannot be loaded says so, and shows the link when the user tries again', async () => {
+  const { page } = await openAsOnlyOwner();
+  await page.goto('/members');
+  await page.getByRole('button', { name: 'Invite someone' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Email address').fill(`${randomUUID()}@example.com`);
+  await page.route(/\/console\/invitations/, (route) => route.fulfill({ status: 403, json: {} }));
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('heading', { name: 'The invitation is ready' }).waitFor();
+  await dialog.getByRole('alert').waitFor();
+  expect(await dialog.getByLabel('Email address').count()).toBe(0);
+  await page.unroute(/\/console\/invitations/);
+  await dialog.getByRole('button', { name: 'Try again' }).click();
+  expect(await dialog.locator('pre').innerText()).toContain('/invitations/');
+});
+
 test('a user who accepts an invitation becomes a member with the permissions of the role', async () => {
   const { page, workspace } = await openAsOnlyOwner();
   await page.goto('/members');

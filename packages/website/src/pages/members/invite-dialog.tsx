@@ -8,6 +8,7 @@ import { invitationsQuery, inviteMember } from '../../api/members.ts';
 import { CopyTextButton } from '../../shell/copy-text-button.tsx';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
+import { QueryState } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { roleChoices } from './role-choices.ts';
 
@@ -28,7 +29,7 @@ export function InviteDialog({
   const form = useForm<{ email: string; role: MemberRole }>({
     initialValues: { email: '', role: 'publisher' },
   });
-  const { data: invitations } = useQuery(invitationsQuery);
+  const query = useQuery(invitationsQuery);
   const invite = useMutation({
     mutationFn: ({ email, role }: { email: string; role: MemberRole }) =>
       inviteMember(workspace.id, email, role),
@@ -37,13 +38,17 @@ export function InviteDialog({
   });
   const { email, role } = form.values;
   const made = invite.isSuccess
-    ? invitations?.find((invitation) => invitation.email === email.trim().toLowerCase())
+    ? query.data?.find((invitation) => invitation.email === email.trim().toLowerCase())
     : undefined;
+  /** Whether the person is invited, but the link could not be loaded. */
+  const isUnknown = invite.isSuccess && made === undefined && query.isError;
   const isMailed = invite.data?.mailed === true;
   const notMailed = mail ? t.notMailed : t.byHand;
   return (
-    <Dialog onClose={onClose} title={made === undefined ? t.invite : t.invitedTitle}>
-      {made === undefined ? (
+    <Dialog onClose={onClose} title={made === undefined && !isUnknown ? t.invite : t.invitedTitle}>
+      {isUnknown ? (
+        <QueryState query={query} />
+      ) : made === undefined ? (
         <form onSubmit={form.onSubmit((values) => invite.mutate({ ...values, email: values.email.trim() }))}>
           <Stack>
             <TextInput
