@@ -382,3 +382,17 @@ test('texts in buttons are not cut off with the text spacing of WCAG 2.2, 1.4.12
     expect([path, await cutOff()]).toEqual([path, []]);
   }
 });
+
+test('the audit log shows the exact time of each entry, because touch screens and keyboards show no title', async () => {
+  const own = await website.fixture.createWorkspace();
+  await website.fixture.sql(
+    `INSERT INTO audit_entry (id, workspace_id, at, action, source, details)
+     VALUES (gen_random_uuid(), $1, '2026-11-01T10:20:30Z', 'api_key.created', 'website', '{}')`,
+    [own.id],
+  );
+  const { page } = await website.openSignedIn({ workspace: own });
+  await page.goto('/audit');
+  const entry = page.getByRole('listitem').filter({ hasText: 'Created an API key' });
+  await entry.waitFor();
+  expect(await entry.innerText()).toMatch(/1 Nov 2026, \d\d:20:30/);
+});

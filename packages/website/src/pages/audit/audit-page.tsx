@@ -12,6 +12,7 @@ import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { RelativeTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
+import { exactTime } from '../../shell/time.ts';
 import { useMay } from '../../shell/use-may.ts';
 import { describeClient } from '../../shell/user-agent.ts';
 import { NextPageButton } from '../../shell/next-page-button.tsx';
@@ -111,7 +112,13 @@ function factsOf(
   const values = Object.entries(details).map(([name, value]) => `${name}: ${value}`);
   const actor = actorEmail ?? actorId;
   return [
-    [t.when, <RelativeTime key="when" at={at} />] as const,
+    [
+      t.when,
+      // Both, because only a mouse shows the title of a relative time.
+      <span key="when">
+        {exactTime(at)} (<RelativeTime at={at} />)
+      </span>,
+    ] as const,
     ...(actor === undefined ? [] : [[t.by, actor] as const]),
     ...(address === undefined ? [] : [[t.address, address] as const]),
     ...(apiKeyId === undefined
