@@ -323,6 +323,12 @@ test('an owner can rename the workspace, and cannot leave it as its only owner',
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: 'Switch workspace: Spring campaigns' }).waitFor();
 
+  // Another owner renames the workspace. This page shows it when the user returns to the tab.
+  await website.fixture.sql(`UPDATE workspace SET name = 'Autumn campaigns' WHERE id = $1`, [workspace.id]);
+  await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+  await page.getByRole('button', { name: 'Switch workspace: Autumn campaigns' }).waitFor();
+  await expect.poll(() => page.getByLabel('Name of the workspace').inputValue()).toBe('Autumn campaigns');
+
   // The other owner leaves meanwhile. This page still offers to leave.
   await second.page.goto('/members');
   await second.page.getByRole('button', { name: 'Leave the workspace' }).click();

@@ -649,6 +649,11 @@ describe('an account', () => {
     await page.getByLabel('Your name').last().fill('Ada Lovelace');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('button', { name: 'Your account: Ada Lovelace' }).waitFor();
+    // The name is changed in another tab. This page shows it when the user returns.
+    await website.fixture.sql(`UPDATE "user" SET name = 'Ada Byron' WHERE id = $1`, [member.userId]);
+    await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+    await page.getByRole('button', { name: 'Your account: Ada Byron' }).waitFor();
+    await expect.poll(() => page.getByLabel('Your name').last().inputValue()).toBe('Ada Byron');
     await page.getByLabel('Current password').first().fill('wrong password');
     // A password that the browser cut off could not be used to sign in.
     await page.getByLabel('New password').first().focus();

@@ -3,7 +3,6 @@ import { Button, Fieldset, Group, MultiSelect, Paper, Stack, TextInput, Title } 
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useEffectEvent, useState } from 'react';
 import { campaignsQuery, updateCampaign } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { membersQuery } from '../../api/members.ts';
@@ -12,6 +11,7 @@ import { PayoutInputs, usualCurrency } from '../../shell/payout-inputs.tsx';
 import { assignableMembers, memberOption, withChosenMembers } from '../../shell/member-options.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { useFocusFault } from '../../shell/use-focus-fault.ts';
+import { useStoredValues } from '../../shell/use-stored-values.ts';
 import * as texts from '../../texts/index.ts';
 import { DuplicateWindowInput } from './duplicate-window.tsx';
 import { HoldTimeInput } from './hold-time.tsx';
@@ -31,21 +31,7 @@ export function CampaignSettings({ campaign }: { campaign: CampaignView }) {
   const queryClient = useQueryClient();
   const { data: members = [] } = useQuery(membersQuery);
   const form = useForm({ initialValues: valuesOf(campaign) });
-  // Inputs with a state of their own are replaced if another user has changed their values.
-  const [replaced, setReplaced] = useState(form.values);
-  const showStored = useEffectEvent((stored: typeof form.values) => {
-    const names = Object.keys(stored) as (keyof typeof stored)[];
-    const shown = form.getValues();
-    const edited = new Set(names.filter((name) => form.isDirty(name)));
-    form.resetDirty(stored);
-    const changed = names.filter((name) => !edited.has(name) && form.isDirty(name));
-    if (changed.length === 0) return;
-    const values = Object.fromEntries(changed.map((name) => [name, stored[name]]));
-    form.setValues({ ...shown, ...values });
-    setReplaced((earlier) => ({ ...earlier, ...values }));
-  });
-  // oxlint-disable-next-line react/set-state-in-effect -- the form, which keeps the entries, cannot change in a render
-  useEffect(() => showStored(valuesOf(campaign)), [campaign]);
+  const given = useStoredValues(form, valuesOf(campaign));
   const save = useMutation({
     mutationFn({ payout, ...values }: typeof form.values) {
       // Only changes are sent, because another user may have changed the other settings meanwhile.
@@ -79,13 +65,13 @@ export function CampaignSettings({ campaign }: { campaign: CampaignView }) {
           <TextInput label={t.name} required maxLength={255} {...form.getInputProps('name')} />
           <TextInput label={t.code} description={t.codeFixed} value={campaign.code} readOnly />
           <DuplicateWindowInput
-            key={`window ${replaced.duplicateWindowSeconds}`}
+            key={`window ${given.duplicateWindowSeconds}`}
             value={form.values.duplicateWindowSeconds}
             onChange={(seconds) => form.setFieldValue('duplicateWindowSeconds', seconds)}
             error={form.errors['duplicateWindowSeconds']}
           />
           <HoldTimeInput
-            key={`hold ${replaced.approveAfterSeconds}`}
+            key={`hold ${given.approveAfterSeconds}`}
             value={form.values.approveAfterSeconds}
             onChange={(seconds) => form.setFieldValue('approveAfterSeconds', seconds)}
             error={form.errors['approveAfterSeconds']}

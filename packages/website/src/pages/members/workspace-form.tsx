@@ -6,6 +6,7 @@ import { meQuery } from '../../api/account.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { renameWorkspace } from '../../api/members.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
+import { useStoredValues } from '../../shell/use-stored-values.ts';
 import * as texts from '../../texts/index.ts';
 
 const t = texts.members;
@@ -13,7 +14,9 @@ const t = texts.members;
 /** Renames the workspace. For owners. */
 export function WorkspaceForm({ workspace }: { workspace: OwnWorkspace }) {
   const queryClient = useQueryClient();
-  const form = useForm({ initialValues: { name: workspace.name } });
+  const stored = { name: workspace.name };
+  const form = useForm({ initialValues: stored });
+  useStoredValues(form, stored);
   const rename = useMutation({
     mutationFn: ({ name }: { name: string }) => renameWorkspace(name),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),

@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
+import { useStoredValues } from '../../shell/use-stored-values.ts';
 import * as texts from '../../texts/index.ts';
 import { TwoFactor } from './two-factor.tsx';
 import { useAccountCall } from './use-account-call.ts';
@@ -43,7 +44,9 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
 function NameForm() {
   const queryClient = useQueryClient();
   const { user } = useSuspenseQuery(meQuery).data;
-  const form = useForm({ initialValues: { name: user.name } });
+  const stored = { name: user.name };
+  const form = useForm({ initialValues: stored });
+  useStoredValues(form, stored);
   const save = useAccountCall<unknown, { name: string }>('/update-user', {
     onSuccess: () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),
     onError: (error) => form.setErrors(fieldErrorsOf(error)),
