@@ -604,6 +604,20 @@ describe('the overview', () => {
     expect((await figuresOf(page))['Leads']?.[0]).toBe('5');
   });
 
+  test('counts leads that arrive while the page is open', async () => {
+    const signedIn = await website.openSignedIn();
+    const { page, workspace, member } = signedIn;
+    await addLeads(signedIn);
+    await page.clock.install();
+    await page.goto(twoDays);
+    const leads = async () => (await figuresOf(page))['Leads']?.[0];
+    await expect.poll(leads).toBe('10');
+    const createdAt = new Date('2026-03-11T09:00:00Z');
+    await website.fixture.leads.insert([workspace.lead(member, { createdAt })]);
+    await page.clock.fastForward(31_000);
+    await expect.poll(leads).toBe('11');
+  });
+
   test('shows an empty state if there are no leads', async () => {
     const { page } = await website.openSignedIn();
     await page.goto('/overview');

@@ -28,7 +28,8 @@ export const overviewKey = ['overview'];
 
 /**
  * Queries the overview of a range, with its payouts or the error of their request. The page shows both at once, so that
- * nothing moves. The previous result stays until the next one arrives.
+ * nothing moves. The previous result stays until the next one arrives. The counts that may take seconds are not refreshed
+ * while the page is open: those by country and the payouts by sub-id.
  */
 export const overviewQuery = (range: OverviewRange) =>
   queryOptions({
@@ -43,6 +44,7 @@ export const overviewQuery = (range: OverviewRange) =>
       return { ...overview, payouts };
     },
     placeholderData: keepPreviousData,
+    refetchInterval: refreshMs,
   });
 
 /** An overview with its payouts. */
