@@ -112,10 +112,7 @@ export function ApiKeyDialog({
       <form
         onSubmit={form.onSubmit(
           (values) => create.mutate(values, { onSuccess: onClose }),
-          (...rejected) => {
-            create.reset();
-            focusRejected(...rejected);
-          },
+          focusRejected(create.reset),
         )}
       >
         <Stack>

@@ -15,14 +15,15 @@ export function useFocusFault(error: Error | null): RefObject<HTMLDivElement | n
 }
 
 /**
- * Moves the focus to the first field that the page itself has rejected. For the second parameter of `onSubmit` of a form
- * with `validate`, because nothing else announces the error.
+ * Returns the second parameter of `onSubmit` of a form with `validate`. It moves the focus to the first field that the page
+ * itself has rejected, because nothing else announces the error.
+ *
+ * @param reset removes the error of the request that was sent before.
  */
-export function focusRejected(
-  errors: object,
-  _values: unknown,
-  event: FormEvent<HTMLFormElement> | undefined,
-): void {
-  const [path = ''] = Object.keys(errors);
-  event?.currentTarget.querySelector<HTMLElement>(`[data-path="${path}"]`)?.focus();
+export function focusRejected(reset: () => void) {
+  return (errors: object, _values: unknown, event: FormEvent<HTMLFormElement> | undefined): void => {
+    reset();
+    const [path = ''] = Object.keys(errors);
+    event?.currentTarget.querySelector<HTMLElement>(`[data-path="${path}"]`)?.focus();
+  };
 }

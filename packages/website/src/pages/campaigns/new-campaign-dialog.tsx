@@ -33,10 +33,7 @@ export function NewCampaignDialog({ onClose }: { onClose: () => void }) {
       <form
         onSubmit={form.onSubmit(
           (values) => create.mutate(values, { onSuccess: onClose }),
-          (...rejected) => {
-            create.reset();
-            focusRejected(...rejected);
-          },
+          focusRejected(create.reset),
         )}
       >
         <Stack>

@@ -100,15 +100,7 @@ export function PublisherPayouts({ campaign: { id, payout } }: { campaign: Campa
           </Table.Tbody>
         </Table>
       )}
-      <form
-        onSubmit={form.onSubmit(
-          (values) => save.mutate(values),
-          (...rejected) => {
-            save.reset();
-            focusRejected(...rejected);
-          },
-        )}
-      >
+      <form onSubmit={form.onSubmit((values) => save.mutate(values), focusRejected(save.reset))}>
         <Stack gap="xs" mt="sm">
           <Select
             label={t.publisher}

@@ -96,10 +96,7 @@ export function WebhookDialog({
       <form
         onSubmit={form.onSubmit(
           (values) => save.mutate(values, { onSuccess: onClose }),
-          (...rejected) => {
-            save.reset();
-            focusRejected(...rejected);
-          },
+          focusRejected(save.reset),
         )}
       >
         <Stack>

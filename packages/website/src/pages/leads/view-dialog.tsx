@@ -67,7 +67,12 @@ export function ViewDialog({
   // Callbacks of one call do not run after the dialog is closed, when the user may be elsewhere.
   return (
     <Dialog onClose={onClose} title={view === undefined ? t.saveView : t.editView(view.name)}>
-      <form onSubmit={form.onSubmit((values) => save.mutate(values, { onSuccess: onSaved }), focusRejected)}>
+      <form
+        onSubmit={form.onSubmit(
+          (values) => save.mutate(values, { onSuccess: onSaved }),
+          focusRejected(save.reset),
+        )}
+      >
         <Stack>
           {view === undefined && <Text size="sm">{t.viewKeeps}</Text>}
           <TextInput
