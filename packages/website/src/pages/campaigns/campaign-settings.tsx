@@ -30,8 +30,9 @@ const valuesOf = (campaign: CampaignView) => ({
 export function CampaignSettings({ campaign }: { campaign: CampaignView }) {
   const queryClient = useQueryClient();
   const { data: members = [] } = useQuery(membersQuery);
-  const form = useForm({ initialValues: valuesOf(campaign) });
-  const given = useStoredValues(form, valuesOf(campaign));
+  const stored = valuesOf(campaign);
+  const form = useForm({ initialValues: stored });
+  const given = useStoredValues(form, stored);
   const save = useMutation({
     mutationFn({ payout, ...values }: typeof form.values) {
       // Only changes are sent, because another user may have changed the other settings meanwhile.

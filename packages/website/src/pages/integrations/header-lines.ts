@@ -2,8 +2,8 @@
 const line = /^\s*([^\s:]+)\s*:\s*(.*?)\s*$/;
 
 /**
- * Parses lines such as `X-Key: secret`. Returns `undefined` if a line has another form, or the name of
- * an earlier line. Empty lines are ignored.
+ * Parses lines such as `X-Key: secret`. Returns `undefined` if a line has another form, or the name of an earlier line. Empty
+ * lines are ignored.
  */
 export function parseHeaderLines(text: string): Record<string, string> | undefined {
   const headers = new Map<string, string>();

@@ -32,7 +32,7 @@ interface WebhookForm {
   readonly removesHeaders: boolean;
 }
 
-/** Returns the headers to store in place of the stored ones. `undefined` if a line has another form. */
+/** Returns the headers to store in place of the stored ones. `undefined` as {@link parseHeaderLines}. */
 const headersOf = ({ headers, removesHeaders }: WebhookForm) =>
   removesHeaders ? {} : parseHeaderLines(headers);
 
