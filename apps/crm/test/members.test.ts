@@ -209,6 +209,39 @@ test('an accepted invitation cannot be canceled, because its user is a member', 
   expect(statuses).toEqual([{ status: 'accepted' }]);
 });
 
+test('invitations that are accepted and canceled at once are either accepted or canceled', async () => {
+  const invitations = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const { workspace, owner } = await openWorkspace();
+      const email = `${randomUUID()}@example.com`;
+      const guest = new Visitor(service);
+      await guest.signUp(email);
+      const invited = await owner.callOrganization('invite-member', { email, role: 'publisher' });
+      return { workspace, owner, guest, email, invitationId: invited.json<{ id: string }>().id };
+    }),
+  );
+  // All requests read a pending invitation. Postgres then decides which of two changes comes first.
+  const release = await fixture.holdTable('invitation');
+  const answers = invitations.map(({ owner, guest, invitationId }) =>
+    Promise.all([
+      guest.account('/organization/accept-invitation', { invitationId }),
+      owner.visitor.account('/organization/cancel-invitation', { invitationId }),
+    ]),
+  );
+  await expect.poll(() => fixture.countBlocked('%invitation%')).toBe(2 * invitations.length);
+  await release();
+  for (const [i, { workspace, email }] of invitations.entries()) {
+    const [accepted, canceled] = (await answers[i]) ?? [];
+    const members = await fixture.sql(
+      'SELECT FROM member JOIN "user" ON "user".id = user_id WHERE workspace_id = $1 AND email = $2',
+      [workspace.id, email],
+    );
+    expect([accepted?.status, canceled?.status, members.length]).toEqual(
+      accepted?.status === 200 ? [200, 400, 1] : [400, 200, 0],
+    );
+  }
+});
+
 test('a user that accepts one of two invitations to a workspace has no pending invitation to it any more', async () => {
   const { workspace, owner } = await openWorkspace();
   const email = `${randomUUID()}@example.com`;

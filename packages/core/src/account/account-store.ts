@@ -68,6 +68,12 @@ export interface AccountStore {
    * @returns whether the user had a second factor.
    */
   removeSecondFactor(userId: string): Promise<boolean>;
+  /**
+   * Cancels an invitation in one statement, so that it is not accepted meanwhile.
+   *
+   * @returns false if it was accepted.
+   */
+  cancelInvitation(id: string): Promise<boolean>;
   /** Cancels the pending invitations of an address to a workspace. */
   cancelInvitations(workspaceId: string, email: string): Promise<void>;
   /** Removes the browsers of a user that need no second factor. */

@@ -191,9 +191,9 @@ export function openAccounts(options: AccountOptions, adapter: AccountAdapter): 
         invitationExpiresIn: 14 * day,
         cancelPendingInvitationsOnReInvite: true,
         organizationHooks: {
-          // The library would answer that it is canceled, although its user is a member.
+          // The library cancels an accepted invitation too, and answers 200, although its user is a member.
           async beforeCancelInvitation({ invitation }) {
-            if (invitation.status === 'accepted')
+            if (!(await store.cancelInvitation(invitation.id)))
               throw new APIError('BAD_REQUEST', { code: 'INVITATION_ACCEPTED' });
           },
         },

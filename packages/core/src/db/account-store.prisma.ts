@@ -82,6 +82,14 @@ export function createAccountStore({ prisma, select, transaction }: Database): A
       return (await prisma.invitation.findFirst({ where, select: { id: true } })) !== null;
     },
 
+    async cancelInvitation(id) {
+      const { count } = await prisma.invitation.updateMany({
+        where: { id, status: { not: 'accepted' } },
+        data: { status: 'canceled' },
+      });
+      return count > 0;
+    },
+
     async cancelInvitations(workspaceId, email) {
       await prisma.invitation.updateMany({
         where: { workspaceId, email, status: 'pending' },
