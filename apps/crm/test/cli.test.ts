@@ -422,6 +422,18 @@ describe('leads migrate', () => {
     expect(await leads('migrate --check')).toEqual(text);
   });
 
+  test('prints the warning of Postgres that text is sorted by another version of the locale than in the indexes', async () => {
+    await using database = await createEmptyDatabase();
+    // What Postgres finds after a restore or an upgrade of the operating system.
+    await database.query(`UPDATE pg_database SET datcollversion = '0' WHERE datname = '${database.name}'`);
+    const { leads } = commandLine(() => database.url);
+    const warning = expect.stringMatching(
+      /^Postgres warns: database "\w+" has a collation version mismatch .*version 0.* REFRESH COLLATION VERSION/m,
+    );
+    expect(await leads('migrate')).toMatchObject({ code: 0, stderr: warning });
+    expect(await leads('migrate --check')).toMatchObject({ code: 0, stderr: warning });
+  });
+
   test('prints one line for each migration', async () => {
     await using database = await createEmptyDatabase();
     const { code, stdout } = await commandLine(() => database.url).leads('migrate');

@@ -40,7 +40,7 @@ export class MigrationError extends Error {
  *
  * @param options.databaseUrl a direct connection: a pooler would break session locks.
  * @param options.migrationsDir has one directory for each migration, with a file `migration.sql`.
- * @param options.onNotice receives progress, line by line.
+ * @param options.onNotice receives progress and warnings of Postgres, line by line.
  * @returns the names of the migrations that were applied.
  * @throws MigrationError, or the error of node-postgres if the database cannot be reached.
  */
@@ -52,7 +52,7 @@ export async function migrate(options: {
 }): Promise<{ applied: string[] }> {
   const { databaseUrl, onNotice, lockRetry = defaultLockRetryPolicy } = options;
   const migrations = readMigrations(options.migrationsDir);
-  await using client = await openAdminClient(databaseUrl);
+  await using client = await openAdminClient(databaseUrl, onNotice);
   await acquireAdvisoryLocks(client, onNotice);
   await using lockMonitor = await monitorLocks({
     databaseUrl,
@@ -110,14 +110,16 @@ export interface MigrationState {
 /**
  * Compares a database with a release; changes nothing.
  *
+ * @param options.onNotice receives warnings of Postgres, line by line.
  * @throws MigrationError if each has migrations that the other lacks, or as {@link requirePublicSchema}.
  */
 export async function migrationState(options: {
   databaseUrl: string;
   migrationsDir: string;
+  onNotice?: (line: string) => void;
 }): Promise<MigrationState> {
   const names = readMigrations(options.migrationsDir).map(({ name }) => name);
-  await using client = await openAdminClient(options.databaseUrl);
+  await using client = await openAdminClient(options.databaseUrl, options.onNotice);
   await requirePublicSchema(client);
   const runs = (await readHistory(client)) ?? [];
   const recorded = runs.map(({ name }) => name);

@@ -53,7 +53,7 @@ async function apply(io: CliIo, target: Target, options: OutputOptions): Promise
 
 async function check(io: CliIo, target: Target, options: OutputOptions): Promise<void> {
   const { migrationState } = await import('@leads/core/db-admin/migrate');
-  const { pending, ahead } = await migrationState(target);
+  const { pending, ahead } = await migrationState({ ...target, onNotice: (line) => printNotice(io, line) });
   const lines = pending.map((name) => `Pending ${name}`);
   if (pending.length === 0) lines.push('The database is up to date.');
   printResult(io, options, { pending, ahead }, lines.join('\n'));
