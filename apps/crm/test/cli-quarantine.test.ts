@@ -106,14 +106,17 @@ test('leads quarantine lists and replays the oldest lead first, also if a later 
   await quarantine.add([newer, older].map((lead) => ({ lead, reason: '23503' })));
   const listed = JSON.parse((await leads('list', '--json')).stdout) as { lead: { id: string } }[];
   expect(listed.map(({ lead }) => lead.id)).toEqual([third, first]);
+  const replayed = new Date();
   expect((await leads('replay', '--all')).stdout).toBe('Stored: 2. Rejected again: 0.\n');
   const stored = await fixture.sql(
-    'SELECT id, status, duplicate_of FROM lead WHERE id = ANY($1) ORDER BY created_at',
-    [ids],
+    `SELECT id, created_at, status, duplicate_of, updated_at >= $2 AS "isFoundByUpdatedSince"
+     FROM lead WHERE id = ANY($1) ORDER BY created_at`,
+    [ids, replayed],
   );
+  const isFoundByUpdatedSince = true;
   expect(stored).toEqual([
-    { id: third, status: 'OnHold', duplicate_of: null },
-    { id: first, status: 'Trashed', duplicate_of: third },
+    { id: third, created_at: at(0), status: 'OnHold', duplicate_of: null, isFoundByUpdatedSince },
+    { id: first, created_at: at(1), status: 'Trashed', duplicate_of: third, isFoundByUpdatedSince },
   ]);
 });
 

@@ -171,8 +171,15 @@ test('accepts leads while Postgres is down, and stores each once after its resta
   expect(await metric('lead_buffer_messages')).toBeGreaterThan(0);
   expect(await metric('lead_buffer_oldest_wait_seconds')).toBeGreaterThan(0);
 
+  const restarted = new Date();
   await restartPostgres();
   await stack.expectStored(answers);
+  // A client that read all changes until the restart finds the leads by `updatedSince`.
+  const missed = await stack.fixture.sql(
+    'SELECT name FROM lead WHERE id = ANY($1::uuid[]) AND updated_at < $2',
+    [answers.map(({ id }) => id), restarted],
+  );
+  expect(missed).toEqual([]);
   await vi.waitFor(
     async () => expect(await metric('lead_buffer_drained_total')).toBeGreaterThanOrEqual(101),
     {

@@ -29,7 +29,7 @@ function setUp(
     bytes,
     leads() {
       if (names.includes('unreadable')) throw new Error('unreadable');
-      return names.map((name) => ({ id: name, name }) as LeadToInsert);
+      return names.map((name) => ({ id: name, name, createdAt: new Date() }) as LeadToInsert);
     },
     acknowledge: () => void seen.acknowledged.push(...names),
     nak: () => void waiting.push(names),

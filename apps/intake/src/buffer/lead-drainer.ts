@@ -6,6 +6,7 @@ import {
   type LeadQuarantine,
   type LeadStore,
   type LeadToInsert,
+  storedLater,
   toQuarantined,
 } from '@leads/core/lead';
 import type { BufferedLeads, LeadBuffer } from '@leads/core/nats';
@@ -126,7 +127,7 @@ export class LeadDrainer implements AsyncDisposable {
   async #store(messages: readonly Message[]): Promise<void> {
     try {
       const refused: ReturnType<typeof toQuarantined>[] = [];
-      const items = messages.flatMap(({ leads }) => leads.map((lead) => ({ lead })));
+      const items = messages.flatMap(({ leads }) => leads.map((lead) => ({ lead: storedLater(lead) })));
       await insertEach(this.#stores.leads, items, {
         stored: () => undefined,
         rejected: ({ lead }, error) => refused.push(toQuarantined(lead, error)),

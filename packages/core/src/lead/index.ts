@@ -51,6 +51,7 @@ export {
   type QuarantinedLead,
   type ReplayReport,
   replayQuarantined,
+  storedLater,
   toQuarantined,
 } from './lead-quarantine.ts';
 export { LeadNote, LeadNoteAdded, LeadNoteQuery, NewLeadNote } from './lead-note.schema.ts';

@@ -33,7 +33,16 @@ export interface ReplayReport {
   readonly refused: readonly { readonly id: string; readonly reason?: string | undefined }[];
 }
 
-/** Stores leads of the quarantine, unchanged, and removes them from it. A lead that is rejected again stays. */
+/**
+ * Returns a lead that is stored some time after its creation, as changed now. Otherwise clients that read changes by
+ * `updatedSince` would miss it.
+ */
+export function storedLater(lead: LeadToInsert): LeadToInsert {
+  // The clock of the process that created the lead may be ahead.
+  return { ...lead, updatedAt: new Date(Math.max(Date.now(), lead.createdAt.getTime())) };
+}
+
+/** Stores leads of the quarantine and removes them from it. A lead that is rejected again stays. */
 export async function replayQuarantined(
   stores: { readonly leads: Pick<LeadStore, 'insert'>; readonly quarantine: LeadQuarantine },
   entries: readonly QuarantinedLead[],
@@ -41,7 +50,8 @@ export async function replayQuarantined(
   const stored: string[] = [];
   const refused: NewlyQuarantined[] = [];
   const replaced: string[] = [];
-  await insertEach(stores.leads, entries, {
+  const items = entries.map(({ lead }) => ({ lead: storedLater(lead) }));
+  await insertEach(stores.leads, items, {
     stored: ({ lead }) => stored.push(lead.id),
     rejected({ lead }, error) {
       const rejected = toQuarantined(lead, error);

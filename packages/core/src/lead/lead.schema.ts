@@ -89,7 +89,9 @@ export const Lead = Type.Object(
     name: text('Name of the lead.', 'Ada Lovelace'),
     phone: text('Phone number, as sent.', '+44 20 7946 0958'),
     createdAt: dateTime('Time at which the lead was created.'),
-    updatedAt: dateTime('Time of the last change of the lead.'),
+    updatedAt: dateTime(
+      'Time of the last change of the lead. A lead that waited during an outage counts as changed when it is stored.',
+    ),
     campaignId: text('Identifier of the campaign.', '019c0a3e-0000-7c4e-9f10-2a6b8c0d1e2f'),
     userId: text('Identifier of the owning user.', '019c0a3e-1111-7c4e-9f10-2a6b8c0d1e2f'),
     ip: optionalText('IP address of the visitor, for leads from the intake.', '203.0.113.7'),
@@ -339,7 +341,9 @@ export const LeadFilterQuery = Type.Object(
     ),
     createdFrom: time('Only leads created at this time or later.'),
     createdTo: time('Only leads created before this time.'),
-    updatedSince: time('Only leads created or changed at this time or later.'),
+    updatedSince: time(
+      'Only leads created or changed at this time or later. To read the changes regularly, send the latest `updatedAt` of the leads before, minus a minute: a lead can become visible some seconds after its `updatedAt`.',
+    ),
     phone: term('Only leads with this phone number, in any spelling.', '+44 20 7946 0958'),
     s1: term('Only leads with this sub-id.', 'click-8f14e45f'),
     lpName: term('Only leads from this landing page.', 'spring-offer'),
