@@ -9,6 +9,7 @@ import type { CrmContext } from './context.ts';
 import { apiRoutes } from './routes/api/api-routes.ts';
 import { asyncApiRoute } from './routes/api/events/asyncapi-route.ts';
 import { streamEventsRoute } from './routes/api/events/stream-events.ts';
+import { namedSchemas } from './routes/api/named-schemas.ts';
 import { createUnknownPageAnswer } from './routes/website/files/unknown-pages.ts';
 import { staticFileRoutes } from './routes/website/files/static-files.ts';
 import { websiteRoutes } from './routes/website/website-routes.ts';
@@ -31,6 +32,7 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
     title: 'Leads: CRM',
     description:
       'Creates and lists the leads of campaigns. Authenticate with an API key in the `API_KEY` header and an access token in `Authorization: Bearer`. Both must belong to the same user and workspace.',
+    schemas: namedSchemas,
     tags: [
       { name: 'leads', description: 'Leads of campaigns.' },
       { name: 'campaigns', description: 'Campaigns, which leads belong to.' },

@@ -1,3 +1,4 @@
+import { IntakeLead } from '@leads/core/lead';
 import { createServer, registerRoutes, type Server } from '@leads/http/server/create-server';
 import { describeApi, docsRoutes } from '@leads/http/server/docs';
 import { acceptForms } from '@leads/http/server/form-body';
@@ -29,6 +30,7 @@ export async function buildApp(config: IntakeConfig, context: IntakeContext, log
     description:
       'Accepts leads from landing pages, as JSON or from plain HTML forms. Authenticate with the `API_KEY` header. A key that is bound to web origins may be sent in the query instead.',
     securitySchemes: { BrowserKey: browserKeyScheme },
+    schemas: { IntakeLead },
     tags: [{ name: 'leads', description: 'Leads from landing pages.' }],
   });
 

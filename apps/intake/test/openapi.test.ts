@@ -5,4 +5,4 @@ import { startIntake } from './intake.ts';
 const intake = await startIntake();
 afterAll(() => intake[Symbol.asyncDispose]());
 
-describeOpenApi(intake.service.document);
+describeOpenApi(intake.service, ['IntakeLead']);

@@ -60,6 +60,22 @@ export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
+/** Returns a copy of a document in which schemas replace the references to them. */
+export function withoutReferences(document: OpenApiDocument): OpenApiDocument {
+  const prefix = '#/components/schemas/';
+  const resolved = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(resolved);
+    if (typeof value !== 'object' || value === null) return value;
+    const { $ref: reference } = value as JsonSchema;
+    if (reference === undefined)
+      return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, resolved(member)]));
+    const schema = document.components?.schemas?.[reference.slice(prefix.length)];
+    if (!reference.startsWith(prefix) || schema === undefined) throw new Error(`${reference} does not exist`);
+    return resolved(schema);
+  };
+  return resolved(document) as OpenApiDocument;
+}
+
 export interface Route {
   /** The method in capital letters. */
   readonly method: string;

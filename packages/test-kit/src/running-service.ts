@@ -11,6 +11,7 @@ import {
   type JsonSchema,
   type OpenApiDocument,
   type ResponseCheck,
+  withoutReferences,
 } from './openapi-document.ts';
 import { createTestDatabase } from './test-database.ts';
 
@@ -25,7 +26,10 @@ interface App {
 /** A service in this process that listens on a free port. */
 export interface RunningService extends AsyncDisposable {
   readonly port: number;
+  /** The OpenAPI document without references. */
   readonly document: OpenApiDocument;
+  /** The OpenAPI document as clients receive it. */
+  readonly published: OpenApiDocument;
   /**
    * All registered routes, documented or not. A route with several methods is listed once for each.
    * Parameters are written as in the document: `{id}`.
@@ -102,7 +106,8 @@ export async function startService(
 
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
-  const document = app.swagger() as OpenApiDocument;
+  const published = app.swagger() as OpenApiDocument;
+  const document = withoutReferences(published);
   const check = responseCheckOf(document);
   const client = new HttpClient(port);
   const requestIds: string[] = [];
@@ -119,6 +124,7 @@ export async function startService(
   return {
     port,
     document,
+    published,
     routes,
     logs,
     async send(request) {

@@ -5,7 +5,11 @@ import { createAccessTokenCodec } from '@leads/crm/access-token-codec';
 import { startPostgres } from '@leads/local-stack/processes/postgres';
 import { jwtSecret, openFixture } from '@leads/test-kit/fixture';
 import { type Answer, HttpClient } from '@leads/test-kit/http-client';
-import { createResponseCheck, type OpenApiDocument } from '@leads/test-kit/openapi-document';
+import {
+  createResponseCheck,
+  type OpenApiDocument,
+  withoutReferences,
+} from '@leads/test-kit/openapi-document';
 import { defineCommand, integer } from '../command.ts';
 import { createMigratedDatabase } from '../stack/database.ts';
 import { startProgram } from '../stack/programs.ts';
@@ -61,7 +65,8 @@ export const fuzz = defineCommand({
     ] as const) {
       const service = resources.use(await startProgram(name, { databaseUrl, env: settings }));
       const client = new HttpClient(service.port);
-      const document = (await client.send({ path: '/openapi.json' })).json<OpenApiDocument>();
+      const published = await client.send({ path: '/openapi.json' });
+      const document = withoutReferences(published.json<OpenApiDocument>());
       const check = createResponseCheck(document);
       const generated = generateRequests({ document, members, ids }, Math.round(requests * share), seed);
       const statuses = new Map<number, number>();

@@ -2,11 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import swagger from '@fastify/swagger';
+import { ErrorBody } from '@leads/core/error-schema';
 import { type TSchema, Type } from 'typebox';
 import type { Server } from './create-server.ts';
 import { errorResponses } from './errors.ts';
 import { type browserKeyScheme, securitySchemes } from './guards.ts';
 import { isBodyOptional } from './json-body.ts';
+import { nameSchemas } from './named-schemas.ts';
 import { referenceRepairs } from './reference-repairs.ts';
 import { pageHeadersOf } from './security-headers.ts';
 
@@ -18,6 +20,7 @@ const aboutErrors =
  *
  * @param info.title the name of the service.
  * @param info.description Markdown.
+ * @param info.schemas the schemas that become components, by their names in the document.
  * @param info.securitySchemes schemes in addition to the 2 of the specification.
  */
 export async function describeApi(
@@ -26,6 +29,7 @@ export async function describeApi(
     title: string;
     description: string;
     tags: { name: string; description: string }[];
+    schemas: Readonly<Record<string, TSchema>>;
     securitySchemes?: { BrowserKey: typeof browserKeyScheme };
   },
 ): Promise<void> {
@@ -47,10 +51,10 @@ export async function describeApi(
       buildLocalReference: ({ $id }, _baseUri, _fragment, index) =>
         typeof $id === 'string' ? $id : `Schema${index}`,
     },
-    // The library marks every body as required.
     transformObject(generated) {
       if (!('openapiObject' in generated)) return generated.swaggerObject;
       const { openapiObject } = generated;
+      // The library marks every body as required.
       for (const path of Object.values(openapiObject.paths ?? {})) {
         for (const method of ['post', 'put', 'patch', 'delete'] as const) {
           const body = path?.[method]?.requestBody;
@@ -59,6 +63,7 @@ export async function describeApi(
           if (json !== undefined && isBodyOptional(json.schema)) body.required = false;
         }
       }
+      nameSchemas(openapiObject, { ErrorBody, ...info.schemas });
       return openapiObject;
     },
   });
