@@ -15,6 +15,7 @@ export const pageParameters = (entries: string) => ({
   limit: Type.Optional(
     Type.String({
       pattern: '^([1-9][0-9]{0,2}|1000)$',
+      'x-integer': { minimum: 1, maximum: pageLimit.maximum },
       'x-reason': `must be a whole number from 1 to ${pageLimit.maximum}`,
       description: `${entries} a page, from 1 to ${pageLimit.maximum}. The default is ${pageLimit.default}.`,
       examples: ['100'],

@@ -25,13 +25,13 @@ export interface Operation {
   readonly summary?: string;
   readonly tags?: readonly string[];
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
-  readonly parameters?: readonly {
+  readonly parameters?: readonly (Pick<MediaType, 'example' | 'examples'> & {
     readonly name: string;
     readonly in: string;
     readonly required?: boolean;
     readonly description?: string;
     readonly schema: JsonSchema;
-  }[];
+  })[];
   readonly requestBody?: {
     readonly required?: boolean;
     readonly content: Readonly<Record<string, MediaType>>;

@@ -26,6 +26,7 @@ export const DeliveryQuery = Type.Object(
     statusCode: Type.Optional(
       Type.String({
         pattern: '^[1-5][0-9]{2}$',
+        'x-integer': { minimum: 100, maximum: 599 },
         'x-reason': 'must be a status code',
         description: 'Only deliveries whose last attempt was answered with this status code.',
         examples: ['500'],

@@ -15,6 +15,11 @@ import { pageHeadersOf } from './security-headers.ts';
 const aboutErrors =
   'Errors have three fields. With `Accept: application/problem+json`, errors are problem details (RFC 9457), which list every invalid field.';
 
+/** A schema of a text with the keyword `x-integer`. */
+interface IntegerText {
+  readonly 'x-integer'?: { readonly minimum: number; readonly maximum: number };
+}
+
 /**
  * Generates the OpenAPI 3.1 document from the schemas that validate requests. Call it before the routes are registered.
  *
@@ -54,12 +59,21 @@ export async function describeApi(
     transformObject(generated) {
       if (!('openapiObject' in generated)) return generated.swaggerObject;
       const { openapiObject } = generated;
-      // The library marks every body as required.
       for (const path of Object.values(openapiObject.paths ?? {})) {
-        for (const method of ['post', 'put', 'patch', 'delete'] as const) {
+        for (const method of ['get', 'post', 'put', 'patch', 'delete'] as const) {
+          for (const parameter of path?.[method]?.parameters ?? []) {
+            // A request is validated as text, and a client sends a number.
+            const range = 'schema' in parameter && (parameter.schema as IntegerText)['x-integer'];
+            if (range)
+              Object.assign(parameter, {
+                schema: { type: 'integer', ...range },
+                example: Number(parameter.example),
+              });
+          }
           const body = path?.[method]?.requestBody;
           if (body === undefined || !('content' in body)) continue;
           const json = body.content['application/json'];
+          // The library marks every body as required.
           if (json !== undefined && isBodyOptional(json.schema)) body.required = false;
         }
       }

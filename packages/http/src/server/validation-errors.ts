@@ -23,12 +23,14 @@ const structuralKeywords = ['$ref', '$comment', 'id', 'items', 'nullable', 'patt
 /**
  * Restricts the keywords of request schemas to those with an error message. A server whose schemas use another keyword
  * does not start. Adds the keyword `x-reason`: the message for a value that does not match the schema's `pattern` or any
- * schema of its `anyOf`, such as "must end in .io".
+ * schema of its `anyOf`, such as "must end in .io". Adds the keyword `x-integer`: the
+ * range of a text that is a whole number, for the OpenAPI document.
  */
 export function restrictKeywords(ajv: Ajv): void {
   const known = new Set([...structuralKeywords, ...Object.keys(reasons)]);
   for (const keyword of Object.keys(ajv.RULES.all)) if (!known.has(keyword)) ajv.removeKeyword(keyword);
   ajv.addKeyword({ keyword: 'x-reason', schemaType: 'string' });
+  ajv.addKeyword({ keyword: 'x-integer', schemaType: 'object' });
 }
 
 /** Restricts the format `uuid` to a form that Postgres reads. That of ajv-formats also accepts `urn:uuid:...`. */

@@ -186,7 +186,14 @@ export function describeOpenApi(
             expect(schemaErrors(media.schema ?? {}, example)).toEqual([]);
           expect(exampleErrors(media.schema ?? {})).toEqual([]);
         }
-        for (const { schema } of operation.parameters ?? []) expect(exampleErrors(schema)).toEqual([]);
+        for (const { schema, ...parameter } of operation.parameters ?? []) {
+          for (const example of examplesOf(parameter)) {
+            expect(schemaErrors(schema, example)).toEqual([]);
+            // Generated clients take a number for a whole number.
+            expect(typeof example === 'string' && /^\d+$/.test(example)).toBe(false);
+          }
+          expect(exampleErrors(schema)).toEqual([]);
+        }
       });
 
       if (operation.security !== undefined) {

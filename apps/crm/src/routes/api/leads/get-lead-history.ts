@@ -11,6 +11,7 @@ const HistoryQuery = Type.Object(
     after: Type.Optional(
       Type.String({
         pattern: '^[0-9]{1,9}$',
+        'x-integer': { minimum: 0, maximum: 999_999_999 },
         'x-reason': 'must be a version number',
         description: 'Omits the versions up to this one.',
         examples: ['1'],
