@@ -39,19 +39,33 @@ export function describePublicUrl(start: Start, setting: 'INTAKE_URL' | 'PUBLIC_
     for (const host of [
       'leads.example',
       'LEADS.example:443',
+      // A final dot makes a DNS name absolute.
+      'leads.example.',
+      'leads.internal.:8080',
       'leads.internal:8080',
       '10.0.0.7',
       'localhost:3000',
+      'localhost.:3000',
       '127.0.0.1',
       '[::1]:3000',
     ]) {
       expect([host, await statusOf(service, host)]).toEqual([host, 200]);
     }
-    for (const host of ['evil.example', 'leads.example.evil.example', 'xleads.example', '10.0.0.8', ':']) {
+    for (const host of ['evil.example', 'leads.example.evil.example', 'xleads.example', 'leads.example..', '10.0.0.8', ':']) {
       const answer = await service.send({ path: '/openapi.json', headers: { Host: host } });
       expect([host, answer.status, answer.json()]).toEqual([host, 421, notServed]);
       expect([host, await statusOf(service, host, '/health/live')]).toEqual([host, 200]);
       expect([host, await statusOf(service, host, '/metrics')]).toEqual([host, 200]);
+    }
+  });
+
+  test('a final dot in the public URL or in SERVED_HOSTS also names the host without the dot', async () => {
+    await using running = await start({
+      [setting]: 'https://leads.example.',
+      SERVED_HOSTS: 'leads.internal.',
+    });
+    for (const host of ['leads.example', 'leads.example.', 'leads.internal', 'leads.internal.:8080']) {
+      expect([host, await statusOf(running.service, host)]).toEqual([host, 200]);
     }
   });
 
