@@ -40,12 +40,13 @@ export interface StatementOptions {
 /**
  * Prisma's adapter ignores the time zone of times, so they are correct in UTC only. One date format applies whatever the
  * settings of the database are. With another isolation, a statement after a lock would not see what was committed during
- * the wait: leads would lack their duplicates, and concurrent changes would fail. The pool awaits the result, though its
- * types do not say so.
+ * the wait: leads would lack their duplicates, and concurrent changes would fail. The pool closes idle connections itself.
+ * A request that takes a connection while Postgres closes it would fail. The pool awaits the result, though its types do
+ * not say so.
  */
 const useOwnSettings = (client: pg.ClientBase): Promise<unknown> =>
   client.query(
-    `SET TIME ZONE 'UTC'; SET DateStyle = 'ISO, YMD'; SET default_transaction_isolation = 'read committed'`,
+    `SET TIME ZONE 'UTC'; SET DateStyle = 'ISO, YMD'; SET default_transaction_isolation = 'read committed'; SET idle_session_timeout = 0`,
   );
 
 /** Leaves values as the texts that Postgres sends. */

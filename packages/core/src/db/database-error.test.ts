@@ -406,6 +406,14 @@ describe('an outage is', () => {
     }
   });
 
+  test('but not a connection that is idle for longer than the idle timeout of the database', async () => {
+    await using database = open({ url: withSettings({ idle_session_timeout: '200ms' }), poolSize: 1 });
+    const backend = () => database.select<{ pid: number }>(Prisma.sql`SELECT pg_backend_pid() AS pid`);
+    const before = await backend();
+    await sleep(1_000);
+    expect(await backend()).toEqual(before);
+  });
+
   test('a name server that does not respond', async () => {
     using lookup = vi.spyOn(dns, 'lookup');
     const failure = Object.assign(new Error('getaddrinfo EAI_AGAIN db.invalid'), {
