@@ -106,6 +106,30 @@ describe('list', () => {
     }
   });
 
+  test.each([
+    '020 7946 0959 ext. 12',
+    '(020) 7946-0959 X12',
+    '020 7946 0959 extension: 1234567',
+    '020 7946 0959#1',
+    '020 7946 0959, доб. 12',
+    '020 7946 0959 Доб. 12',
+    '٠٢٠ ٧٩٤٦ ٠٩٥٩ ext. ١٢',
+  ])('finds the number of a lead that is stored as %s without its extension and with it', async (phone) => {
+    const lead = leadOf(tenant, { phone, phoneE164: undefined });
+    await store.insert([lead]);
+    for (const searched of [phone, '020 7946 0959', '+44 20 7946 0959', '+44 20 7946 0959 x7']) {
+      const selected = selection(tenant, { filter: { phone: phoneSearch(searched) } });
+      expect(ids(leadsOf(await store.list(selected, { limit: 10 }))), searched).toContain(lead.id);
+    }
+  });
+
+  test('takes a short number behind letters for a number, and not for an extension', async () => {
+    const lead = leadOf(tenant, { phone: 'Fax 5550144', phoneE164: undefined });
+    await store.insert([lead]);
+    const selected = selection(tenant, { filter: { phone: phoneSearch('x 555 0144') } });
+    expect(ids(leadsOf(await store.list(selected, { limit: 10 })))).toEqual([lead.id]);
+  });
+
   test('returns only leads of the workspace and, if given, of the user', async () => {
     const colleague = newId();
     await testDatabase.query(`

@@ -37,6 +37,14 @@ export function digitsOf(text: string): string {
   return plainPhone(text).replaceAll(/[^0-9]/g, '');
 }
 
+/** An extension behind at least 7 digits, such as `x12`, `ext. 12`, `#12` and `доб. 12`. As in `phone_end` of Postgres. */
+const extension = /((?:[0-9][^0-9]*){7})(?:x|#|доб)[^0-9]{0,9}[0-9]{1,7}[^0-9]*$/i;
+
+/** Returns a number without its extension, with digits of any script as 0 to 9. */
+export function withoutExtension(phone: string): string {
+  return plainPhone(phone).replace(extension, '$1');
+}
+
 /** The values of the digits that were found in texts. Unicode has fewer than 1,000 digits. */
 const digits = new Map<string, string>();
 

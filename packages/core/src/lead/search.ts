@@ -1,5 +1,5 @@
 import { uuidOfHex } from '../uuid.ts';
-import { ascii, digitsOf, parsePhone } from './phone.ts';
+import { ascii, digitsOf, parsePhone, withoutExtension } from './phone.ts';
 
 /** The limits: characters of a text, words of a lead, characters of a word, digits of a phone number. */
 const bounds = { text: 1_000, words: 32, word: 64, digits: 32 } as const;
@@ -80,12 +80,12 @@ const internationalDigits = 11;
 
 /**
  * Returns a search that finds a phone number in any spelling. `+44 20 7946 0958`, `0044 (20) 79460958`, `442079460958`
- * and `020 7946 0958` are the same number.
+ * and `020 7946 0958 ext. 12` are the same number.
  *
  * @returns `undefined` for a text without a digit.
  */
 export function phoneSearch(phone: string): PhoneSearch | undefined {
-  const all = digitsOf(phone.slice(-bounds.text));
+  const all = digitsOf(withoutExtension(phone.slice(-bounds.text)));
   if (all === '') return undefined;
   const parsed = parsePhone(phone) ?? (all.startsWith('00') ? parsePhone(`+${all.slice(2)}`) : undefined);
   const guessed =
