@@ -51,7 +51,14 @@ export function describePublicUrl(start: Start, setting: 'INTAKE_URL' | 'PUBLIC_
     ]) {
       expect([host, await statusOf(service, host)]).toEqual([host, 200]);
     }
-    for (const host of ['evil.example', 'leads.example.evil.example', 'xleads.example', 'leads.example..', '10.0.0.8', ':']) {
+    for (const host of [
+      'evil.example',
+      'leads.example.evil.example',
+      'xleads.example',
+      'leads.example..',
+      '10.0.0.8',
+      ':',
+    ]) {
       const answer = await service.send({ path: '/openapi.json', headers: { Host: host } });
       expect([host, answer.status, answer.json()]).toEqual([host, 421, notServed]);
       expect([host, await statusOf(service, host, '/health/live')]).toEqual([host, 200]);
