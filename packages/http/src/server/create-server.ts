@@ -328,9 +328,19 @@ export async function registerRoutes(app: Server, register: (app: Server) => Pro
 export function clientAddress(request: FastifyRequest): string {
   // Undefined if the client has disconnected, although Fastify's type does not say so.
   const ip = request.ip as string | undefined;
-  const forwarded = plainAddress(ip ?? '');
+  const forwarded = plainAddress(withoutPort(ip ?? ''));
   // X-Forwarded-For can contain any text: a proxy appends to the header that the client sends.
   return isIP(forwarded) === 0 ? plainAddress(request.socket.remoteAddress ?? '') : forwarded;
+}
+
+/**
+ * Returns an address without its port. Some proxies append the client's port in `X-Forwarded-For`, such as Azure
+ * Application Gateway: all visitors would have the address of the proxy, and share one quota.
+ */
+function withoutPort(address: string): string {
+  if (isIP(address) !== 0) return address;
+  const [, inBrackets, ipv4] = /^(?:\[([^\]]+)\](?::\d+)?|([\d.]+):\d+)$/.exec(address) ?? [];
+  return inBrackets ?? ipv4 ?? address;
 }
 
 /** Matches an IPv4-mapped IPv6 address as URLs write it. */
