@@ -63,17 +63,28 @@ describe('a form', () => {
     ]);
   });
 
-  test('is rejected with 415 for a key that is not bound to origins', async () => {
-    const answer = await service.send({
-      method: 'POST',
-      path: '/api/v1/leads',
-      headers: { API_KEY: owner.apiKey, 'Content-Type': `${formType}; charset=UTF-8` },
-      body: new URLSearchParams(person).toString(),
-    });
+  test('is rejected with 415 for a key that is not bound to origins, and a problem says which key it needs', async () => {
+    const sendForm = (accept: string) =>
+      service.send({
+        method: 'POST',
+        path: '/api/v1/leads',
+        headers: { API_KEY: owner.apiKey, 'Content-Type': `${formType}; charset=UTF-8`, Accept: accept },
+        body: new URLSearchParams(person).toString(),
+      });
+    const answer = await sendForm('application/json');
     expect([answer.status, answer.json()]).toEqual([
       415,
       { success: false, error: 'validation', message: 'Unsupported media type' },
     ]);
+    expect((await sendForm('application/problem+json')).json()).toMatchObject({
+      status: 415,
+      errors: [
+        {
+          header: 'content-type',
+          detail: 'must be application/json: only a key that is bound to web origins may send forms',
+        },
+      ],
+    });
     expect(await leads()).toEqual([]);
   });
 

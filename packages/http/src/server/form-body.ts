@@ -18,7 +18,12 @@ const maxFields = 1000;
 export function acceptForms(scope: Server): void {
   scope.addContentTypeParser(formMediaType, { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     try {
-      if (!isBrowserKey(request.principal)) throw new LeadsError('unsupported_media_type');
+      if (!isBrowserKey(request.principal)) {
+        const reason = 'must be application/json: only a key that is bound to web origins may send forms';
+        throw new LeadsError('unsupported_media_type', {
+          fields: [{ at: 'header', path: 'content-type', reason }],
+        });
+      }
       done(null, parseFormBody(body));
     } catch (error) {
       done(codingError(request.headers) ?? (error as Error));
