@@ -449,6 +449,7 @@ export async function testEventStreams(crm: Crm, backend: EventBackend): Promise
         200,
         'text/event-stream; charset=utf-8',
       ]);
+      expect(answer.headers['content-length']).toBeUndefined();
       await vi.waitFor(async () => expect(await countStreams()).toBe(0), 60_000);
     });
 

@@ -222,6 +222,8 @@ describe('an export', () => {
         200,
         'text/csv; charset=utf-8; header=present',
       ]);
+      // The length of the file is unknown, and the length of HEAD must be that of GET (RFC 9110, 8.6).
+      expect(answer.headers['content-length']).toBeUndefined();
     });
     expect(statements).toHaveLength(1);
   });

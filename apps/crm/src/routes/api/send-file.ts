@@ -37,7 +37,8 @@ export async function sendFile(
   reply.type(type).header('vary', 'Accept').header('content-disposition', `attachment; filename="${name}"`);
   if (request.method === 'HEAD') {
     await texts.return();
-    return reply.send('');
+    // A text would have a length, which HEAD must not give (RFC 9110, 8.6).
+    return reply.send(Readable.from([]));
   }
   signal.addEventListener('abort', () => {
     log.info({ err: signal.reason as unknown }, 'Export aborted: its credentials are no longer valid');

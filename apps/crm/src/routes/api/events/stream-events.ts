@@ -173,7 +173,8 @@ async function sendEvents(
   // After the stream was aborted, no event would end the checks of verifyAgain.
   if (request.method === 'HEAD' || stream.signal.aborted) {
     stream.abort();
-    return reply.send('');
+    // A text would have a length, which HEAD must not give (RFC 9110, 8.6).
+    return reply.send(Readable.from([]));
   }
   let isRefused = false;
   const endChecks = verifyAgain(request, {
