@@ -427,4 +427,18 @@ describe('leads erase', () => {
     const national = await leads(['--phone', '020 7946 0958', '--yes']);
     expect([national.code, national.stderr]).toEqual([1, expect.stringContaining('add its country code')]);
   });
+
+  test('erases the views that find a lead by its number without the extension, or with another', async () => {
+    const lead = stored({ name: 'Dan Canary', phone: '030 1234 5670 ext. 12' });
+    await fixture.leads.insert([lead]);
+    await allPublished();
+    for (const filters of [{ phone: '030 1234 5670' }, { q: '12345670' }, { phone: '030 1234 5670 x7' }]) {
+      await fixture.sql(
+        'INSERT INTO saved_view (id, workspace_id, name, filters) VALUES (gen_random_uuid(), $1, $2, $3)',
+        [workspace.id, 'Calls', JSON.stringify(filters)],
+      );
+    }
+    const { erased } = await json<Report>('--id', lead.id, '--yes');
+    expect(erased).toMatchObject({ leads: 1, views: 3 });
+  });
 });

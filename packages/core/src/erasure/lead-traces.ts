@@ -1,5 +1,5 @@
 import type { StoredLead } from '../lead/lead.ts';
-import { digitsOf, parsePhone, plainPhone } from '../lead/phone.ts';
+import { digitsOf, parsePhone, plainPhone, withoutExtension } from '../lead/phone.ts';
 import { foldWords } from '../lead/search.ts';
 
 /** The data of a lead that identifies a person. */
@@ -116,8 +116,9 @@ export function isAbout(
   text: string,
   { name, phone, phoneE164 = phone }: Pick<StoredLead, 'name' | 'phone' | 'phoneE164'>,
 ): boolean {
-  const digits = digitsOf(text);
-  if (digits.length >= identifyingDigits && digitsOf(phoneE164).endsWith(digits)) return true;
+  const digits = digitsOf(withoutExtension(text));
+  const ofLead = digitsOf(withoutExtension(phoneE164));
+  if (digits.length >= identifyingDigits && ofLead.endsWith(digits)) return true;
   const words = foldWords(text);
   const ofName = foldWords(name);
   if (ofName.length < 2) return ofName.length === 1 && words.length === 1 && words[0] === ofName[0];
