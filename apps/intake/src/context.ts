@@ -73,7 +73,9 @@ export async function createContext(
       (await openTracing(config, { name: 'leads-intake', version: packageJson.version }, log)),
   );
   const metrics = overrides.metrics ?? new Metrics({ service: 'intake', version: packageJson.version });
-  const database = resources.use(overrides.database ?? openDatabase(databaseOptions(config, 'leads-intake')));
+  const database = resources.use(
+    overrides.database ?? openDatabase({ ...databaseOptions(config, 'leads-intake'), rejectsRecovery: true }),
+  );
   const schema = createSchemaCheck(database, log);
   const credentialStore = createCredentialStore(database);
   const credentialUse = resources.use(

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -246,6 +246,26 @@ test('buffers leads while Postgres is read-only', async () => {
   );
   await stack.expectStored(answers);
   expect(await metric('lead_buffer_active')).toBe(0);
+});
+
+test('buffers leads while Postgres is in recovery, and rejects no key that its old state lacks', async () => {
+  await using stack = await startStack();
+  const { fixture, submit } = stack;
+  const { owner } = await fixture.createWorkspace();
+  // A server that replays its log has the state of a backup, such as the time before this key was created.
+  await fixture.sql('DELETE FROM api_key WHERE id = $1', [owner.apiKeyId]);
+  await killPostgres();
+  writeFileSync(join(dataDir, 'standby.signal'), '');
+  await restartPostgres();
+  let buffered: Awaited<ReturnType<typeof submit>>;
+  try {
+    expect((await submit('newer key', {}, { API_KEY: owner.apiKey })).status).toBe(503);
+    buffered = await submit('known key');
+    expect(buffered.status).toBe(200);
+  } finally {
+    await fixture.sql('SELECT pg_promote(true, 60)');
+  }
+  await stack.expectStored([buffered]);
 });
 
 test('a lead that Postgres rejects gets 400, or is quarantined if Postgres was down', async () => {

@@ -25,6 +25,11 @@ export interface DatabaseOptions {
   readonly preparedStatements?: boolean | undefined;
   /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
+  /**
+   * Whether a server in recovery counts as unavailable. It has the state of a backup until it has replayed its log, so it
+   * may lack keys and landing pages. Default: false.
+   */
+  readonly rejectsRecovery?: boolean;
 }
 
 /** The options of one statement. */
@@ -49,6 +54,14 @@ const useOwnSettings = (client: pg.ClientBase): Promise<unknown> =>
     `SET TIME ZONE 'UTC'; SET DateStyle = 'ISO, YMD'; SET default_transaction_isolation = 'read committed'; SET idle_session_timeout = 0`,
   );
 
+/** @throws Error that {@link translateDatabaseError} reports as an outage, if the server is in recovery. */
+async function rejectRecovery(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ isInRecovery: boolean }>(
+    'SELECT pg_is_in_recovery() AS "isInRecovery"',
+  );
+  if (rows[0]?.isInRecovery === true) throw new Error('Connection terminated: Postgres is in recovery');
+}
+
 /** Leaves values as the texts that Postgres sends. */
 const unparsed = { getTypeParser: () => (text: string) => text } as pg.CustomTypesConfig;
 
@@ -60,7 +73,7 @@ const plansKept = 32;
 
 /** Opens a pool of connections, with Prisma on it. All errors are translated by {@link translateDatabaseError}. */
 export function openDatabase(options: DatabaseOptions) {
-  const { preparedStatements = true } = options;
+  const { preparedStatements = true, rejectsRecovery = false } = options;
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.poolSize,
@@ -72,9 +85,11 @@ export function openDatabase(options: DatabaseOptions) {
     pipeline: true,
     onConnect(client): unknown {
       watch(client);
-      return preparedStatements
-        ? Promise.all([useOwnSettings(client), prepareToAct(client)])
-        : useOwnSettings(client);
+      return Promise.all([
+        useOwnSettings(client),
+        preparedStatements && prepareToAct(client),
+        rejectsRecovery && rejectRecovery(client),
+      ]);
     },
   });
   // By default node-postgres waits forever, and so does Prisma.
