@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { openDatabase } from '@leads/core/db';
@@ -21,13 +21,14 @@ const migrationsDir = resolve(import.meta.dirname, '../../../prisma/migrations')
 const path = '/api/v1/order/leads';
 const pollOptions = { interval: 50 };
 
+const dataDir = join(directory, 'data');
+
 let primary: LocalPostgres;
 let replica: LocalPostgres;
 let fixture: Fixture;
 /** A fixture that queries the replica. */
 let onReplica: Fixture;
 beforeAll(async () => {
-  const dataDir = join(directory, 'data');
   primary = await startPostgres({ dataDir, durable: false });
   await primary.createDatabase('leads');
   await migrate({ databaseUrl: primary.url('leads'), migrationsDir });
@@ -313,4 +314,43 @@ test('the CRM reads lists from the primary while the replica is unavailable', as
   await expect.poll(() => countLogs(service, 'The replica is unavailable'), pollOptions).toBe(1);
   expect(await list(service, workspace)).toContain('stored');
   expect((await service.send({ path: '/health/ready' })).status).toBe(200);
+});
+
+test('the CRM does not read from a replica that has a later state than the primary, as after a restore of the primary', async () => {
+  const startAgain = (server: LocalPostgres, from: string) =>
+    startPostgres({ dataDir: from, durable: false, port: server.port });
+  replica = await startAgain(replica, `${dataDir}-replica`);
+  const workspace = await fixture.createWorkspace();
+  await primary.stop();
+  cpSync(dataDir, `${dataDir}-backup`, { recursive: true });
+  primary = await startAgain(primary, dataDir);
+  await insert(workspace, 'lost');
+  await fixture.sql('SELECT pg_switch_wal()');
+  await expect
+    .poll(() => onReplica.sql(`SELECT name FROM lead WHERE workspace_id = $1`, [workspace.id]), pollOptions)
+    .toEqual([{ name: 'lost' }]);
+  await primary.stop();
+  renameSync(dataDir, `${dataDir}-lost`);
+  renameSync(`${dataDir}-backup`, dataDir);
+  primary = await startAgain(primary, dataDir);
+  await insert(workspace, 'new');
+
+  await using service = await startCrmService(primary.url('leads'), {
+    DATABASE_REPLICA_URL: replica.url('leads'),
+  });
+  // The first measurement is complete when the second one begins.
+  const measurements = new Set<string>();
+  await expect
+    .poll(async () => {
+      const rows = await onReplica.sql<{ at: string }>(
+        `SELECT query_start::text AS at FROM pg_stat_activity WHERE query ~ 'SELECT .*pg_last_wal_replay_lsn[(]'
+           AND application_name = 'leads-crm-reads'`,
+      );
+      for (const { at } of rows) measurements.add(at);
+      return measurements.size;
+    }, pollOptions)
+    .toBeGreaterThanOrEqual(2);
+  const leads = JSON.parse(await list(service, workspace)) as { name: string }[];
+  expect(leads.map(({ name }) => name)).toEqual(['new']);
+  expect(countLogs(service, 'The replica has caught up')).toBe(0);
 });

@@ -103,13 +103,16 @@ export class Replica implements AsyncDisposable {
 
   async #measure(): Promise<number> {
     const { primary, replica } = this.#options;
+    // In this order: a replica of this primary has replayed nothing that the primary writes only later.
+    const replayed = await positionOf(replica, Prisma.sql`pg_last_wal_replay_lsn()`);
     const atMs = performance.now();
-    const [written, replayed] = await Promise.all([
-      // A commit with `synchronous_commit = off` reaches the log some tenths of a second later.
-      positionOf(primary, Prisma.sql`pg_current_wal_lsn()`),
-      positionOf(replica, Prisma.sql`pg_last_wal_replay_lsn()`),
-    ]);
-    if (written !== undefined) this.#marks.push({ atMs, position: written });
+    // A commit with `synchronous_commit = off` reaches the log some tenths of a second later.
+    const written = await positionOf(primary, Prisma.sql`pg_current_wal_lsn()`);
+    if (written !== undefined && replayed !== undefined && replayed > written) {
+      // The primary was restored to an earlier state, or replaced. The replica cannot follow, and its leads are others.
+      this.#marks = [];
+      this.#levelAtMs = Number.NEGATIVE_INFINITY;
+    } else if (written !== undefined) this.#marks.push({ atMs, position: written });
     if (replayed !== undefined) {
       const level = this.#marks.findLast(({ position }) => position <= replayed);
       if (level !== undefined) {
