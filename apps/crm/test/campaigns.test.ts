@@ -305,6 +305,35 @@ describe('PATCH /api/v1/campaigns/{id}', () => {
   });
 });
 
+test('a change with ifStatus is 409 and changes nothing if the campaign has another status', async () => {
+  const { owner, demoCampaignId: id, addCampaign } = await fixture.createWorkspace();
+  const archived = await addCampaign('OLD', 'archived');
+  for (const status of ['paused', 'active']) {
+    const answer = await patch(owner, archived, { status, name: 'Changed', ifStatus: 'active' });
+    expect([answer.status, answer.json()]).toEqual([
+      409,
+      {
+        success: false,
+        error: 'validation',
+        message: 'The campaign is archived: its status was changed meanwhile',
+      },
+    ]);
+  }
+  expect(await list(owner, '?status=archived')).toMatchObject([{ name: 'OLD' }]);
+  // The second request repeats the first one, such as after a lost answer.
+  for (const status of ['paused', 'paused']) {
+    expect(await accepted(await patch(owner, id, { status, ifStatus: 'active' }))).toMatchObject({ status });
+  }
+  expect((await patch(owner, id, { status: 'archived', ifStatus: 'gone' })).status).toBe(400);
+  // The audit log has what was changed.
+  const entries = await fixture.sql<{ details: object }>(
+    `SELECT details FROM audit_entry WHERE action = 'campaign.changed' AND target_id = $1`,
+    [id],
+  );
+  const paused = { details: { code: 'DEMO', status: 'paused' } };
+  expect(entries).toEqual([paused, paused]);
+});
+
 describe('concurrent requests', () => {
   test('that each make another campaign the default all succeed and leave one default', async () => {
     const workspace = await fixture.createWorkspace();

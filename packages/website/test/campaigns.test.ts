@@ -436,6 +436,34 @@ test('the settings of a campaign show what another user has changed, and keep wh
   expect(await page.getByRole('button', { name: 'Save' }).getAttribute('aria-disabled')).toBe('true');
 });
 
+test('a campaign that another user has archived stays archived when its pause or its resumption is confirmed', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  await workspace.addCampaign('WAITING', 'paused');
+  const archive = (code: string) =>
+    website.fixture.sql(`UPDATE campaign SET status = 'archived' WHERE workspace_id = $1 AND code = $2`, [
+      workspace.id,
+      code,
+    ]);
+  const dialog = page.getByRole('dialog');
+  const confirm = async (code: string, action: string) => {
+    await choose(page, code, action);
+    const button = dialog.getByRole('button', { name: action });
+    await button.waitFor();
+    await archive(code);
+    await button.click();
+    await dialog.getByText('The campaign is archived: its status was changed meanwhile').waitFor();
+    expect(await statusOf(workspace.id, code)).toMatchObject({ status: 'archived' });
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+  };
+  await page.goto('/campaigns');
+  await confirm('WAITING', 'Resume');
+  // The table hides archived campaigns.
+  await campaign(page, 'WAITING').waitFor({ state: 'detached' });
+  await page.goto(`/campaigns/${workspace.demoCampaignId}`);
+  await confirm('DEMO', 'Pause');
+  await page.getByText('Archived', { exact: true }).waitFor();
+});
+
 test('assignees who have become publishers are shown by name, and the other assignees can still be changed', async () => {
   const { page, workspace, member } = await website.openSignedIn();
   const former = await workspace.addMember('publisher');

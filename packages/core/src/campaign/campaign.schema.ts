@@ -76,6 +76,13 @@ export const CampaignChanges = Type.Object(
   {
     name: Type.Optional(campaignName),
     status: Type.Optional(CampaignStatus),
+    ifStatus: Type.Optional(
+      Type.Enum([...campaignStatuses], {
+        description:
+          'The status that the campaign must have, unless it already has the new one. If it has another one, the answer is 409, and nothing is changed.',
+        examples: ['active'],
+      }),
+    ),
     duplicateWindowSeconds: Type.Optional(sentWindow),
     approveAfterSeconds: Type.Optional(Type.Union([...holdTimes, Type.Null()], aboutHoldTime('0 or null'))),
     isDefault: Type.Optional(

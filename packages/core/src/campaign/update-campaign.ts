@@ -12,7 +12,8 @@ import { checkedPayout } from '../payout/payout.ts';
  * Changes a campaign of the principal's workspace. A new default replaces the previous default.
  *
  * @throws LeadsError `not_found`; `invalid_input` for a new assignee without the role owner or manager and for an unknown
- *   currency; `conflict` for a change that would leave the workspace without an active default.
+ *   currency; `conflict` for a change that would leave the workspace without an active default, and for another status than
+ *   `ifStatus`.
  */
 export async function updateCampaign(
   {
@@ -53,7 +54,19 @@ function decideUpdate(
   campaign: Campaign,
   changes: Omit<CampaignChanges, 'payout'> & Pick<CampaignUpdate, 'payout'>,
 ): CampaignUpdate {
-  const { status = campaign.status, duplicateWindowSeconds, approveAfterSeconds, ...rest } = changes;
+  const {
+    status = campaign.status,
+    ifStatus,
+    duplicateWindowSeconds,
+    approveAfterSeconds,
+    ...rest
+  } = changes;
+  // The campaign has the new status already if the request is a repetition whose first answer was lost.
+  if (ifStatus !== undefined && ![ifStatus, changes.status].includes(campaign.status)) {
+    throw new LeadsError('conflict', {
+      message: `The campaign is ${campaign.status}: its status was changed meanwhile`,
+    });
+  }
   if (status !== 'active') {
     if (campaign.isDefault) {
       throw new LeadsError('conflict', {

@@ -25,15 +25,19 @@ const changes: Readonly<Record<Change, CampaignChanges>> = {
 /** The dialogs that the menu of a campaign opens. */
 export type CampaignDialogName = 'integration' | Change;
 
+/** A dialog, with the campaign that the user saw when it was opened. Another user may change the campaign meanwhile. */
+export interface OpenCampaignDialog {
+  readonly campaign: CampaignView;
+  readonly name: CampaignDialogName;
+}
+
 /** The menu of a campaign, and the dialogs that it opens. */
 export function CampaignActions({ campaign }: { campaign: CampaignView }) {
-  const [dialog, setDialog] = useState<CampaignDialogName>();
+  const [dialog, setDialog] = useState<OpenCampaignDialog>();
   return (
     <>
-      <CampaignMenu campaign={campaign} onChoose={setDialog} />
-      {dialog !== undefined && (
-        <CampaignDialog campaign={campaign} name={dialog} onClose={() => setDialog(undefined)} />
-      )}
+      <CampaignMenu campaign={campaign} onChoose={(name) => setDialog({ campaign, name })} />
+      {dialog !== undefined && <CampaignDialog {...dialog} onClose={() => setDialog(undefined)} />}
     </>
   );
 }
@@ -74,9 +78,7 @@ export function CampaignDialog({
   campaign,
   name,
   onClose,
-}: {
-  campaign: CampaignView;
-  name: CampaignDialogName;
+}: OpenCampaignDialog & {
   onClose: () => void;
 }) {
   const queryClient = useQueryClient();
@@ -88,8 +90,12 @@ export function CampaignDialog({
       color={name === 'archived' ? 'red.9' : 'petrol'}
       onClose={onClose}
       onConfirm={async () => {
-        await updateCampaign(campaign.id, changes[name]);
-        await queryClient.invalidateQueries({ queryKey: campaignsQuery.queryKey });
+        try {
+          await updateCampaign(campaign.id, { ...changes[name], ifStatus: campaign.status });
+        } finally {
+          // Also after a failure, because another user may have changed the campaign.
+          await queryClient.invalidateQueries({ queryKey: campaignsQuery.queryKey });
+        }
       }}
     >
       <Text size="sm">{t.changeLeads[name]}</Text>

@@ -11,7 +11,12 @@ import { useIsNarrower } from '../../shell/use-is-narrower.ts';
 import * as texts from '../../texts/index.ts';
 import { formatRate } from '../../shell/numbers.ts';
 import { LeadsLink } from '../../leads/leads-link.tsx';
-import { CampaignDialog, type CampaignDialogName, CampaignMenu } from './campaign-actions.tsx';
+import {
+  CampaignDialog,
+  type CampaignDialogName,
+  CampaignMenu,
+  type OpenCampaignDialog,
+} from './campaign-actions.tsx';
 import { CampaignState, CampaignWarnings } from './campaign-state.tsx';
 import { readDraggedPage } from './dragged-page.ts';
 import { Sparkline } from './sparkline.tsx';
@@ -69,8 +74,7 @@ export function CampaignsTable({ campaigns, ...props }: CampaignsTableProps) {
   const frame = useRef<HTMLDivElement>(null);
   const hasCards = useIsNarrower(frame, cardWidth);
   // The dialogs belong to the table, because a row ends when the window gets another width.
-  const [dialog, setDialog] = useState<{ readonly id: string; readonly name: CampaignDialogName }>();
-  const chosen = campaigns.find(({ id }) => id === dialog?.id);
+  const [dialog, setDialog] = useState<OpenCampaignDialog>();
   const { sorted, sort, sortBy } = useSortedRows<CampaignFigures, Column>(campaigns, valueOf, {
     by: 'week',
     isDescending: true,
@@ -107,7 +111,7 @@ export function CampaignsTable({ campaigns, ...props }: CampaignsTableProps) {
               <CampaignCard
                 key={campaign.id}
                 campaign={campaign}
-                onChoose={(name) => setDialog({ id: campaign.id, name })}
+                onChoose={(name) => setDialog({ campaign, name })}
                 {...props}
               />
             ))}
@@ -142,7 +146,7 @@ export function CampaignsTable({ campaigns, ...props }: CampaignsTableProps) {
                 <CampaignRow
                   key={campaign.id}
                   campaign={campaign}
-                  onChoose={(name) => setDialog({ id: campaign.id, name })}
+                  onChoose={(name) => setDialog({ campaign, name })}
                   {...props}
                 />
               ))}
@@ -150,9 +154,7 @@ export function CampaignsTable({ campaigns, ...props }: CampaignsTableProps) {
           </Table>
         </Table.ScrollContainer>
       )}
-      {dialog !== undefined && chosen !== undefined && (
-        <CampaignDialog campaign={chosen} name={dialog.name} onClose={() => setDialog(undefined)} />
-      )}
+      {dialog !== undefined && <CampaignDialog {...dialog} onClose={() => setDialog(undefined)} />}
       {sorted.length > limit && (
         <Button variant="default" onClick={() => setLimit(limit + pageSize)}>
           {t.moreCampaigns(sorted.length - limit)}

@@ -36,6 +36,7 @@ export function updateCampaignRoute(app: Server, context: CrmContext): void {
         details: {
           code: campaign.code,
           ...body,
+          ifStatus: undefined,
           approveAfterSeconds: body.approveAfterSeconds === null ? 0 : body.approveAfterSeconds,
           assigneeIds: body.assigneeIds?.join(', '),
           payout: body.payout === undefined ? undefined : formatPayout(campaign.payout),
