@@ -464,6 +464,41 @@ test('a campaign that another user has archived stays archived when its pause or
   await page.getByText('Archived', { exact: true }).waitFor();
 });
 
+test('the payout of a publisher that the user types stays when another user changes the currency of the campaign', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  const publisher = await workspace.addMember('publisher');
+  await page.goto(`/campaigns/${workspace.demoCampaignId}`);
+  const own = page.getByRole('region', { name: 'Payouts of publishers' });
+  const [chosen, amount, currency] = [
+    own.getByRole('combobox', { name: 'Publisher' }),
+    own.getByLabel('Amount'),
+    own.getByLabel('Currency'),
+  ];
+  /** Changes the currency, and shows the campaign of the database. */
+  const changeCurrency = async (code: string, action: string) => {
+    await website.fixture.sql('UPDATE campaign SET payout_amount = 7, payout_currency = $2 WHERE id = $1', [
+      workspace.demoCampaignId,
+      code,
+    ]);
+    await choose(page, 'DEMO', action);
+    await page.getByRole('dialog').getByRole('button', { name: action }).click();
+    await page.getByRole('definition').filter({ hasText: code }).waitFor();
+  };
+  await changeCurrency('CHF', 'Pause');
+  await expect.poll(() => currency.inputValue()).toBe('CHF');
+  await chosen.fill(publisher.email);
+  await page.getByRole('option', { name: publisher.email }).click();
+  await amount.fill('20.5');
+  await changeCurrency('NOK', 'Resume');
+  expect(await chosen.inputValue()).toContain(publisher.email);
+  expect([await amount.inputValue(), await currency.inputValue()]).toEqual(['20.5', 'CHF']);
+  await press(page, 'Set the payout');
+  await own.getByRole('cell', { name: 'CHF 20.5' }).waitFor();
+  // The next entry begins with the currency of the campaign.
+  await expect.poll(() => currency.inputValue()).toBe('NOK');
+  expect([await chosen.inputValue(), await amount.inputValue()]).toEqual(['', '']);
+});
+
 test('assignees who have become publishers are shown by name, and the other assignees can still be changed', async () => {
   const { page, workspace, member } = await website.openSignedIn();
   const former = await workspace.addMember('publisher');

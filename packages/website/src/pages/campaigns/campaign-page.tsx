@@ -70,9 +70,7 @@ export function CampaignPage() {
         {isManaging && <Publishers campaign={campaign} />}
         <Stack>
           <Integrations code={campaign.code} isManaging={isManaging} />
-          {isManaging && (
-            <PublisherPayouts key={`${campaign.id} ${campaign.payout?.currency}`} campaign={campaign} />
-          )}
+          {isManaging && <PublisherPayouts key={campaign.id} campaign={campaign} />}
         </Stack>
         {isManaging && <CampaignSettings key={campaign.id} campaign={campaign} />}
       </SimpleGrid>

@@ -12,6 +12,7 @@ import { formatMoney } from '../../shell/money.ts';
 import { PayoutInputs, usualCurrency } from '../../shell/payout-inputs.tsx';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
 import { focusRejected, useFocusFault } from '../../shell/use-focus-fault.ts';
+import { useStoredValues } from '../../shell/use-stored-values.ts';
 import * as texts from '../../texts/index.ts';
 
 const t = texts.campaigns;
@@ -24,10 +25,13 @@ export function PublisherPayouts({ campaign: { id, payout } }: { campaign: Campa
   const { data: listed } = payouts;
   const { data: members = [] } = useQuery(membersQuery);
   const noAmount = { amount: '', currency: payout?.currency ?? usualCurrency };
+  const noEntry = { userId: null as string | null, payout: noAmount };
   const form = useForm({
-    initialValues: { userId: null as string | null, payout: noAmount },
+    initialValues: noEntry,
     validate: { userId: (userId) => (userId === null ? t.choosePublisher : null) },
   });
+  // The currency follows that of the campaign until the user enters a payout.
+  useStoredValues(form, noEntry);
   const nameOf = (userId: string) => memberName(members, userId);
   const refresh = () => queryClient.invalidateQueries({ queryKey: query.queryKey });
   const save = useMutation({
@@ -36,7 +40,7 @@ export function PublisherPayouts({ campaign: { id, payout } }: { campaign: Campa
     async onSuccess(_answer, values) {
       notifications.show({ message: t.ownPayoutSet(nameOf(values.userId ?? '')) });
       // The user may have started the next entry during the request.
-      if (form.getValues() === values) form.reset();
+      if (form.getValues() === values) form.setValues(noEntry);
       await refresh();
     },
     onError: (failure) => form.setErrors(fieldErrorsOf(failure)),
