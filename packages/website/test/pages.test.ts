@@ -383,16 +383,47 @@ test('texts in buttons are not cut off with the text spacing of WCAG 2.2, 1.4.12
   }
 });
 
-test('the audit log shows the exact time of each entry, because touch screens and keyboards show no title', async () => {
+test('every relative time in the details of a list has its exact time beside it, because touch screens and keyboards show no title', async () => {
   const own = await website.fixture.createWorkspace();
+  const { page, member } = await website.openSignedIn({ workspace: own });
+  const lead = own.lead(member);
+  await website.fixture.leads.insert([lead]);
+  await website.fixture.sql(
+    `INSERT INTO lead_change (lead_id, version, user_id, fields, created_at) VALUES ($1, 2, $2, '{"city":{}}', now())`,
+    [lead.id, member.userId],
+  );
+  await website.fixture.sql(`UPDATE session SET updated_at = now() - interval '2 days' WHERE user_id = $1`, [
+    member.userId,
+  ]);
+  await website.fixture.sql(
+    `INSERT INTO invitation (id, workspace_id, email, role, inviter_id, expires_at)
+     VALUES (gen_random_uuid(), $1, 'guest@example.com', 'manager', $2, now() + interval '1 day')`,
+    [own.id, member.userId],
+  );
   await website.fixture.sql(
     `INSERT INTO audit_entry (id, workspace_id, at, action, source, details)
-     VALUES (gen_random_uuid(), $1, '2026-11-01T10:20:30Z', 'api_key.created', 'website', '{}')`,
+     VALUES (gen_random_uuid(), $1, now(), 'api_key.created', 'website', '{}')`,
     [own.id],
   );
-  const { page } = await website.openSignedIn({ workspace: own });
-  await page.goto('/audit');
-  const entry = page.getByRole('listitem').filter({ hasText: 'Created an API key' });
-  await entry.waitFor();
-  expect(await entry.innerText()).toMatch(/1 Nov 2026, \d\d:20:30/);
+  const names =
+    'payments payment members webhook postback developers audit profile-credentials profile-sessions'.split(
+      ' ',
+    );
+  const pages = (await pagesAfterSignIn(website, own)).filter(({ name }) => names.includes(name));
+  expect(pages).toHaveLength(names.length);
+  const withoutExact: string[] = [];
+  for (const { name, path } of pages) {
+    await page.goto(path);
+    const times = page.locator('main li dd time');
+    await times.first().waitFor();
+    await expect.poll(() => page.locator('.mantine-Loader-root').count()).toBe(0);
+    const found = await times.evaluateAll((all: HTMLTimeElement[]) =>
+      all.map((time) => [time.title, time.closest('dd')?.textContent ?? ''] as const),
+    );
+    for (const [exact, text] of found) {
+      expect(exact).toMatch(/^\d+ \w+ \d{4}, \d\d:\d\d:\d\d$/);
+      if (!text.includes(exact)) withoutExact.push(`${name}: ${text}`);
+    }
+  }
+  expect(withoutExact).toEqual([]);
 });

@@ -12,7 +12,7 @@ import { ConfirmButton } from '../shell/confirm-button.tsx';
 import { IconPlus } from '../shell/icons.tsx';
 import { lazyDialog } from '../shell/lazy-part.tsx';
 import { RecordRow } from '../shell/record-row.tsx';
-import { RelativeTime } from '../shell/relative-time.tsx';
+import { ExactTime } from '../shell/relative-time.tsx';
 import * as texts from '../texts/index.ts';
 import { credentialEnd, LastUse } from './api-keys.tsx';
 import { CredentialSection, StateBadge } from './credential-section.tsx';
@@ -60,7 +60,7 @@ export function AccessTokens({
             }
             facts={[
               [t.lastUsed, <LastUse key="use" credential={token} />],
-              [t.created, <RelativeTime key="created" at={token.createdAt} />],
+              [t.created, <ExactTime key="created" at={token.createdAt} />],
               ...credentialEnd(token),
             ]}
             actions={

@@ -18,7 +18,7 @@ import { keyLimits } from '../shell/key-limits.ts';
 import { lazyDialog } from '../shell/lazy-part.tsx';
 import { AnchorLink } from '../shell/links.tsx';
 import { RecordRow } from '../shell/record-row.tsx';
-import { RelativeTime } from '../shell/relative-time.tsx';
+import { ExactTime } from '../shell/relative-time.tsx';
 import { relativeTime, useNow } from '../shell/time.ts';
 import * as texts from '../texts/index.ts';
 import { CredentialSection, StateBadge } from './credential-section.tsx';
@@ -76,7 +76,7 @@ export function ApiKeys({
               }
               facts={[
                 [t.lastUsed, <LastUse key="use" credential={key} />],
-                [t.created, <RelativeTime key="created" at={key.createdAt} />],
+                [t.created, <ExactTime key="created" at={key.createdAt} />],
                 ...credentialEnd(key),
                 [
                   t.requests,
@@ -155,7 +155,7 @@ export function ApiKeys({
 export function LastUse({ credential }: { credential: { lastUsedAt?: string; lastUsedFrom?: string } }) {
   return (
     <>
-      <RelativeTime at={credential.lastUsedAt} />
+      <ExactTime at={credential.lastUsedAt} />
       {credential.lastUsedFrom !== undefined && ` ${t.usedFrom(credential.lastUsedFrom)}`}
     </>
   );
@@ -164,8 +164,8 @@ export function LastUse({ credential }: { credential: { lastUsedAt?: string; las
 /** When a credential ended or will end. */
 export function credentialEnd({ expiresAt, revokedAt }: { expiresAt?: string; revokedAt?: string }) {
   return revokedAt === undefined
-    ? [[t.expires, <RelativeTime key="expires" at={expiresAt} />] as const]
-    : [[t.revoked, <RelativeTime key="revoked" at={revokedAt} />] as const];
+    ? [[t.expires, <ExactTime key="expires" at={expiresAt} />] as const]
+    : [[t.revoked, <ExactTime key="revoked" at={revokedAt} />] as const];
 }
 
 /** The state of a rotation: whether the old key can be revoked. */

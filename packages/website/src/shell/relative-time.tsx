@@ -11,3 +11,13 @@ export function RelativeTime({ at }: { at: string | undefined }) {
     </time>
   );
 }
+
+/** The exact time with the relative time behind it, or "never". Touch screens and keyboards show no title. */
+export function ExactTime({ at }: { at: string | undefined }) {
+  if (at === undefined) return texts.common.never;
+  return (
+    <>
+      {exactTime(at)} (<RelativeTime at={at} />)
+    </>
+  );
+}

@@ -10,9 +10,8 @@ import { EmptyState } from '../../shell/empty-state.tsx';
 import { IconDownload } from '../../shell/icons.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
-import { RelativeTime } from '../../shell/relative-time.tsx';
+import { ExactTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
-import { exactTime } from '../../shell/time.ts';
 import { useMay } from '../../shell/use-may.ts';
 import { describeClient } from '../../shell/user-agent.ts';
 import { NextPageButton } from '../../shell/next-page-button.tsx';
@@ -112,13 +111,7 @@ function factsOf(
   const values = Object.entries(details).map(([name, value]) => `${name}: ${value}`);
   const actor = actorEmail ?? actorId;
   return [
-    [
-      t.when,
-      // Both, because only a mouse shows the title of a relative time.
-      <span key="when">
-        {exactTime(at)} (<RelativeTime at={at} />)
-      </span>,
-    ] as const,
+    [t.when, <ExactTime key="when" at={at} />] as const,
     ...(actor === undefined ? [] : [[t.by, actor] as const]),
     ...(address === undefined ? [] : [[t.address, address] as const]),
     ...(apiKeyId === undefined

@@ -5,7 +5,7 @@ import { memberCredentialsQuery, revokeMemberCredential } from '../../api/member
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { keyLimits } from '../../shell/key-limits.ts';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
-import { RelativeTime } from '../../shell/relative-time.tsx';
+import { ExactTime } from '../../shell/relative-time.tsx';
 import { QueryState } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 
@@ -62,8 +62,8 @@ export function MemberCredentials({ onRevoked }: { onRevoked: (id: string) => vo
             }
             facts={[
               [t.email, userEmail],
-              [t.lastUsed, <RelativeTime key="use" at={lastUsedAt} />],
-              [t.created, <RelativeTime key="created" at={createdAt} />],
+              [t.lastUsed, <ExactTime key="use" at={lastUsedAt} />],
+              [t.created, <ExactTime key="created" at={createdAt} />],
               ...limits,
             ]}
             actions={

@@ -16,7 +16,7 @@ import { EmptyState } from '../../shell/empty-state.tsx';
 import { DeliveryStateBadge } from '../../shell/delivery-state.tsx';
 import { AnchorLink } from '../../shell/links.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
-import { RelativeTime } from '../../shell/relative-time.tsx';
+import { ExactTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
 import { toLocal } from '../../shell/time.ts';
 import { NextPageButton } from '../../shell/next-page-button.tsx';
@@ -208,14 +208,14 @@ function Delivery({
                 </AnchorLink>,
               ] as const,
             ]),
-        [t.created, <RelativeTime key="created" at={delivery.createdAt} />],
+        [t.created, <ExactTime key="created" at={delivery.createdAt} />],
         [t.attempts, attempts],
         ...(delivery.lastAttemptAt === undefined
           ? []
-          : [[t.lastAttempt, <RelativeTime key="last" at={delivery.lastAttemptAt} />] as const]),
+          : [[t.lastAttempt, <ExactTime key="last" at={delivery.lastAttemptAt} />] as const]),
         ...(delivery.nextAttemptAt === undefined
           ? []
-          : [[t.nextAttempt, <RelativeTime key="next" at={delivery.nextAttemptAt} />] as const]),
+          : [[t.nextAttempt, <ExactTime key="next" at={delivery.nextAttemptAt} />] as const]),
         ...(result === undefined
           ? []
           : [[t.answer, durationMs === undefined ? result : `${result}, ${t.took(durationMs)}`] as const]),

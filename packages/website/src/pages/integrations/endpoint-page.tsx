@@ -22,7 +22,7 @@ import { lazyDialog } from '../../shell/lazy-part.tsx';
 import { AnchorLink } from '../../shell/links.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
-import { RelativeTime } from '../../shell/relative-time.tsx';
+import { ExactTime } from '../../shell/relative-time.tsx';
 import { useSecretDialog } from '../../shell/secret-dialog.tsx';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
 import { toLocal } from '../../shell/time.ts';
@@ -138,8 +138,8 @@ function Summary({
           ...endpointFacts(endpoint),
           ...(previousSecretUntil === undefined
             ? []
-            : [[webhooks.overlap, <RelativeTime key="overlap" at={previousSecretUntil} />] as const]),
-          [t.created, <RelativeTime key="created" at={createdAt} />],
+            : [[webhooks.overlap, <ExactTime key="overlap" at={previousSecretUntil} />] as const]),
+          [t.created, <ExactTime key="created" at={createdAt} />],
         ]}
         actions={
           <>

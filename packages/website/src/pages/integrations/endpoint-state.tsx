@@ -1,7 +1,7 @@
 import { Badge } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Endpoint } from '../../api/endpoints.ts';
-import { RelativeTime } from '../../shell/relative-time.tsx';
+import { ExactTime } from '../../shell/relative-time.tsx';
 import { endpoints as t } from '../../texts/endpoints.ts';
 import * as texts from '../../texts/index.ts';
 import { postbacks } from '../../texts/postbacks.ts';
@@ -33,17 +33,17 @@ export function endpointFacts(endpoint: Endpoint): Fact[] {
     ...(description === undefined ? [] : ([[t.description, description]] as const)),
     ...subscriptionOf(endpoint),
     ...(successRate === undefined ? [] : ([[t.successRate, t.rate(successRate)]] as const)),
-    [t.lastSuccess, <RelativeTime key="success" at={lastSuccessAt} />],
+    [t.lastSuccess, <ExactTime key="success" at={lastSuccessAt} />],
     ...(nextAttemptAt === undefined
       ? []
       : lagSeconds > 0
         ? ([[t.lag, t.lagOf(lagSeconds)]] as const)
-        : ([[t.nextTry, <RelativeTime key="next" at={nextAttemptAt} />]] as const)),
+        : ([[t.nextTry, <ExactTime key="next" at={nextAttemptAt} />]] as const)),
     ...(failures === 0
       ? []
       : ([
           [t.failures, failures],
-          [t.failingSince, <RelativeTime key="failing" at={failingSince} />],
+          [t.failingSince, <ExactTime key="failing" at={failingSince} />],
         ] as const)),
   ];
 }

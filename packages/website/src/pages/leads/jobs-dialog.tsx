@@ -6,7 +6,7 @@ import { membersQuery } from '../../api/members.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { memberName } from '../../shell/member-options.ts';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
-import { RelativeTime } from '../../shell/relative-time.tsx';
+import { ExactTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 import { jobs as jobTexts } from '../../texts/jobs.ts';
@@ -37,7 +37,7 @@ export function JobsDialog({ role, onClose }: { role: MemberRole; onClose: () =>
               key={job.id}
               title={<Text size="sm">{describeJob(job)}</Text>}
               facts={[
-                [jobTexts.started, <RelativeTime key="at" at={job.createdAt} />],
+                [jobTexts.started, <ExactTime key="at" at={job.createdAt} />],
                 [jobTexts.user, memberName(members, job.userId)],
               ]}
               actions={<UndoJobButton job={job} role={role} />}

@@ -11,7 +11,7 @@ import { EmptyState, isActionAbove } from '../../shell/empty-state.tsx';
 import { IconPlus } from '../../shell/icons.tsx';
 import { lazyDialog } from '../../shell/lazy-part.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
-import { RelativeTime } from '../../shell/relative-time.tsx';
+import { ExactTime } from '../../shell/relative-time.tsx';
 import { QueryState } from '../../shell/states.tsx';
 import * as texts from '../../texts/index.ts';
 
@@ -61,7 +61,7 @@ export function Invitations({ workspace }: { workspace: OwnWorkspace }) {
                   <Badge variant="default">{texts.common.roles[role]}</Badge>
                 </>
               }
-              facts={[[t.expires, <RelativeTime key="expires" at={expiresAt} />]]}
+              facts={[[t.expires, <ExactTime key="expires" at={expiresAt} />]]}
               actions={
                 <>
                   <CopyTextButton text={link} label={t.copyLink} />

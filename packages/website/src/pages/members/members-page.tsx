@@ -17,7 +17,7 @@ import { LazyConfirmDialog } from '../../shell/lazy-confirm-dialog.tsx';
 import { AnchorLink } from '../../shell/links.tsx';
 import { PageHeading } from '../../shell/page-heading.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
-import { RelativeTime } from '../../shell/relative-time.tsx';
+import { ExactTime } from '../../shell/relative-time.tsx';
 import { leaveWorkspacePage } from '../../shell/workspace-reload.ts';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
 import { useMay } from '../../shell/use-may.ts';
@@ -175,7 +175,7 @@ function Members({ workspace }: { workspace: OwnWorkspace }) {
               }
               facts={[
                 [t.email, member.email],
-                [t.since, <RelativeTime key="since" at={member.createdAt} />],
+                [t.since, <ExactTime key="since" at={member.createdAt} />],
               ]}
               actions={
                 <>

@@ -8,7 +8,7 @@ import { AnchorLink } from '../../shell/links.tsx';
 import { memberName } from '../../shell/member-options.ts';
 import { formatMoney } from '../../shell/money.ts';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
-import { RelativeTime } from '../../shell/relative-time.tsx';
+import { ExactTime, RelativeTime } from '../../shell/relative-time.tsx';
 import { formatDay } from '../../shell/time.ts';
 import { useMay } from '../../shell/use-may.ts';
 import { payments as t } from '../../texts/payments.ts';
@@ -55,12 +55,12 @@ export function paymentFacts(
     [t.leads, formatNumber(leads)],
     [t.date, formatDay(date)],
     ...(campaignCode === undefined ? [] : [[t.campaign, campaignCode] as const]),
-    [t.created, <RelativeTime key="created" at={createdAt} />],
+    [t.created, <ExactTime key="created" at={createdAt} />],
     ...(isManaging ? [[t.createdBy, nameOf(createdBy)] as const] : []),
     ...(note === undefined ? [] : [[t.note, note] as const]),
     ...(cancelledAt === undefined
       ? []
-      : [[t.canceled, <RelativeTime key="canceled" at={cancelledAt} />] as const]),
+      : [[t.canceled, <ExactTime key="canceled" at={cancelledAt} />] as const]),
     ...(isManaging && cancelledBy !== undefined ? [[t.canceledBy, nameOf(cancelledBy)] as const] : []),
     ...(cancelReason === undefined ? [] : [[t.reason, cancelReason] as const]),
   ];

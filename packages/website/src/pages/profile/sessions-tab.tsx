@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { endSession, sessionsQuery } from '../../api/sessions.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
-import { RelativeTime } from '../../shell/relative-time.tsx';
+import { ExactTime } from '../../shell/relative-time.tsx';
 import { QueryState } from '../../shell/states.tsx';
 import { useNow } from '../../shell/time.ts';
 import { describeClient } from '../../shell/user-agent.ts';
@@ -19,7 +19,7 @@ const dayMs = 86_400_000;
 /** When a session was used last. The service stores the next use a day after the last stored one. */
 function LastSeen({ at }: { at: string }) {
   const now = useNow();
-  return now - Date.parse(at) < dayMs ? t.seenLastDay : <RelativeTime at={at} />;
+  return now - Date.parse(at) < dayMs ? t.seenLastDay : <ExactTime at={at} />;
 }
 
 export function SessionsTab() {
@@ -65,7 +65,7 @@ export function SessionsTab() {
             }
             facts={[
               ...(session.ipAddress === undefined ? [] : [[t.address, session.ipAddress] as const]),
-              [t.signedIn, <RelativeTime key="since" at={session.createdAt} />],
+              [t.signedIn, <ExactTime key="since" at={session.createdAt} />],
               [t.lastSeen, <LastSeen key="seen" at={session.updatedAt} />],
             ]}
             actions={
