@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
 import type { LandingPageView } from '@leads/core/campaign';
 import type { TestWorkspace } from '@leads/test-kit/fixture';
 import type { Page } from 'playwright-core';
@@ -6,6 +8,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { choose as chooseByKeyboard, expectFocusOn, press } from './by-keyboard.ts';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
 import { hold, type Website, openWebsite, screenshot } from './website.ts';
+
+const run = promisify(execFile);
 
 let website: Website;
 beforeAll(async () => {
@@ -863,4 +867,26 @@ test('an integration page is readable without an account until its link is renew
   await dialog.getByText('This campaign has no integration page yet.').waitFor();
   await visitor.reload();
   await visitor.getByRole('heading', { name: 'This link no longer works' }).waitFor();
+});
+
+test('the integration page of the default campaign shows how to send leads without a landing page, because they arrive there', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  const token = 'd'.repeat(43);
+  await website.fixture.sql('UPDATE campaign SET integration_token = $1 WHERE id = $2', [
+    token,
+    workspace.defaultCampaignId,
+  ]);
+  await page.goto(`/integration/${token}`);
+  const intake = page.locator('section').filter({ hasText: 'From a landing page: the intake' });
+  await intake.waitFor();
+  const shown = await intake.innerText();
+  expect(shown).toContain('This is the default campaign');
+  expect(shown).not.toContain('would go to another campaign');
+  expect(shown).not.toContain('lp_name"');
+  // The example stores its lead in this campaign.
+  const command = await intake.locator('pre').innerText();
+  await run('bash', ['-c', command.replace('<API_KEY>', member.apiKey)]);
+  expect(
+    await website.fixture.sql('SELECT campaign_id FROM lead WHERE workspace_id = $1', [workspace.id]),
+  ).toEqual([{ campaign_id: workspace.defaultCampaignId }]);
 });

@@ -295,6 +295,7 @@ export const IntegrationPageView = Type.Object({
   campaignCode: Type.String(),
   campaign: Type.String(),
   status: CampaignStatus,
+  isDefault: Type.Boolean(),
   landingPages: Type.Array(Type.String()),
   addresses: ApiAddresses,
 });

@@ -6,6 +6,7 @@ export interface IntegrationPage {
   readonly campaignCode: string;
   readonly campaign: string;
   readonly status: CampaignStatus;
+  readonly isDefault: boolean;
   /** The names of at most 100 landing pages that are mapped to the campaign. */
   readonly landingPages: readonly string[];
 }

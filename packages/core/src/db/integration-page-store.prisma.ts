@@ -31,6 +31,7 @@ export function createIntegrationPageStore({ prisma, transaction }: Database): I
           code: true,
           name: true,
           status: true,
+          isDefault: true,
           workspace: { select: { name: true } },
           landingPages: { select: { name: true }, orderBy: { name: 'asc' }, take: 100 },
         },
@@ -41,6 +42,7 @@ export function createIntegrationPageStore({ prisma, transaction }: Database): I
         campaignCode: found.code,
         campaign: found.name,
         status: found.status,
+        isDefault: found.isDefault,
         landingPages: found.landingPages.map(({ name }) => name),
       };
     },

@@ -16,6 +16,8 @@ export const integration = {
   crmLead: (code: string) => `Send the campaign's code, ${code}, as campaignCode.`,
   intake: 'From a landing page: the intake',
   intakeLead: 'Send the name of the landing page as lp_name. It assigns the lead to this campaign:',
+  ofDefault:
+    'This is the default campaign. A lead without a landing page arrives here, unless its API key has a default campaign of its own.',
   noLandingPages:
     'No landing page is mapped to this campaign yet, so leads of the intake would go to another campaign. Use the CRM API, or ask for a landing page to be mapped.',
   landingPage: 'Landing page',

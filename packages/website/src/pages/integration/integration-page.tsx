@@ -79,7 +79,7 @@ function Instructions({
   /** The state of the query, which is an error if a reload has failed. */
   state: ReactNode;
 }) {
-  const { workspace, campaign, campaignCode, status, landingPages, addresses } = integration;
+  const { workspace, campaign, campaignCode, status, isDefault, landingPages, addresses } = integration;
   const [language, setLanguage] = useState<Language>('curl');
   const [landingPage] = landingPages;
   return (
@@ -130,9 +130,7 @@ function Instructions({
       </Section>
       {addresses.intake !== undefined && (
         <Section title={t.intake}>
-          {landingPage === undefined ? (
-            <Text size="sm">{t.noLandingPages}</Text>
-          ) : (
+          {landingPage !== undefined ? (
             <>
               <Text size="sm">{t.intakeLead}</Text>
               <List size="sm">
@@ -142,15 +140,19 @@ function Instructions({
                   </List.Item>
                 ))}
               </List>
-              <Snippet
-                label={t.intake}
-                language={language}
-                request={intakeRequest(addresses.intake, placeholders, {
-                  ...exampleLead,
-                  lp_name: landingPage,
-                })}
-              />
             </>
+          ) : (
+            <Text size="sm">{isDefault ? t.ofDefault : t.noLandingPages}</Text>
+          )}
+          {(landingPage !== undefined || isDefault) && (
+            <Snippet
+              label={t.intake}
+              language={language}
+              request={intakeRequest(addresses.intake, placeholders, {
+                ...exampleLead,
+                ...(landingPage !== undefined && { lp_name: landingPage }),
+              })}
+            />
           )}
         </Section>
       )}
