@@ -189,6 +189,17 @@ describe('the search for a text', () => {
     for (const whole of ['+44 (0)20 7946 0958', '+44 20 7946 0958', '0044 20 7946 0958', '020 7946-0958']) {
       expect(leadSearch(whole).phone?.reversed).toBe('8590649702');
     }
+    // Copied from pages and address books, which add invisible marks of the direction and other dashes, or typed in
+    // another script.
+    for (const whole of [
+      '\u202a+44 20 7946 0958\u202c',
+      '\u200e020 7946\u20110958',
+      '020\u20137946\u20130958',
+      '＋４４ ２０ ７９４６ ０９５８',
+      '٠٢٠ ٧٩٤٦ ٠٩٥٨',
+    ]) {
+      expect(leadSearch(whole).phone?.reversed).toBe('8590649702');
+    }
   });
 
   test('looks for the beginning of an id if the text has at least 8 hexadecimal digits', () => {

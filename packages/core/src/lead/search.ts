@@ -1,5 +1,5 @@
 import { uuidOfHex } from '../uuid.ts';
-import { ascii, digitsOf, parsePhone, withoutExtension } from './phone.ts';
+import { ascii, digitsOf, parsePhone, plainPhone, withoutExtension } from './phone.ts';
 
 /** The limits: characters of a text, words of a lead, characters of a word, digits of a phone number. */
 const bounds = { text: 1_000, words: 32, word: 64, digits: 32 } as const;
@@ -113,7 +113,8 @@ export interface LeadSearch {
   readonly ids?: { readonly first: string; readonly last: string };
 }
 
-const phoneLike = /^[+()\s./-]*[0-9][+()\s./0-9-]*$/;
+/** Also with the dashes and the invisible marks of the direction that a copied number may have. */
+const phoneLike = /^[+()\s./\p{Pd}\p{Cf}]*[0-9][+()\s./0-9\p{Pd}\p{Cf}]*$/u;
 /** At least the first group of a UUID. A shorter text would match all leads of a quarter of an hour. */
 const idLike = /^[0-9a-f]{8}[0-9a-f-]*$/i;
 const hexDigits = 32;
@@ -124,7 +125,7 @@ const endOfEmail = /(@[^@\s]+)\.io$/i;
 /** Returns the search for a text of a search box. */
 export function leadSearch(text: string): LeadSearch {
   const typed = text.trim();
-  const digits = phoneLike.test(typed) ? firstDigits(typed) : '';
+  const digits = phoneLike.test(plainPhone(typed)) ? firstDigits(typed) : '';
   const hex = idLike.test(typed) ? typed.replaceAll('-', '').toLowerCase() : '';
   return {
     text: typed,
