@@ -448,6 +448,29 @@ describe('the lead list', () => {
   });
 
   test.each([
+    [390, '150%'],
+    [390, '200%'],
+    [1280, '200%'],
+    [1920, '200%'],
+  ])('shows all lines of a lead in a window of %d px with text of %s', async (width, size) => {
+    const { page, workspace, member } = await website.openSignedIn({ width });
+    await addLeads(website, workspace, member, 3, () => ({ country: 'GB' }));
+    // Like the font size in the settings of a browser.
+    await page.addInitScript((fontSize) => {
+      new MutationObserver((_changes, observer) => {
+        document.documentElement.style.fontSize = fontSize;
+        observer.disconnect();
+      }).observe(document, { childList: true, subtree: true });
+    }, size);
+    await page.goto('/leads');
+    const lead = rowOf(page, 'Person 0001');
+    await lead.getByText('DEMO').waitFor();
+    expect(await lead.evaluate(misplacedCells)).toEqual([]);
+    const head = page.locator('[role="row"]').first();
+    expect(await head.evaluate((row) => row.scrollHeight - row.clientHeight)).toBe(0);
+  });
+
+  test.each([
     ['at 200 % zoom', 720, 450],
     ['on a phone in landscape', 844, 390],
   ])(

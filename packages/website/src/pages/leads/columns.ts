@@ -49,11 +49,16 @@ const fewer: Columns = { ...usual, names: usual.names.slice(0, 5) };
 const tickWidth = 40;
 const gap = 12;
 
-/** Returns the template of the grid, and the width below which a row scrolls horizontally. */
-export function layoutOf({ names, widths }: Columns): { template: string; minWidth: number } {
+/**
+ * Returns the template of the grid, and the width below which a row scrolls horizontally.
+ *
+ * @param scale the factor of the widths that the user has not set.
+ */
+export function layoutOf({ names, widths }: Columns, scale: number): { template: string; minWidth: number } {
   const tracks = names.map((name) => {
     const width = widths[name];
-    const [minimum, share] = sizes[name];
+    const [least, share] = sizes[name];
+    const minimum = least * scale;
     if (width !== undefined) return { least: width, track: `${width}px` };
     return { least: minimum, track: share === 0 ? `${minimum}px` : `minmax(${minimum}px, ${share}fr)` };
   });

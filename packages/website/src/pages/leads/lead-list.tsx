@@ -94,9 +94,9 @@ export function LeadList({
   const nowMs = useNow();
   const { campaignNames, userNames, viewerNames } = useListedNames(columns);
   const frame = useRef<HTMLDivElement>(null);
-  const { hasCards, furtherLines, height, headHeight } = useRowHeights(frame, columns);
+  const { hasCards, furtherLines, scale, height, headHeight } = useRowHeights(frame, columns);
   const isNarrow = useIsNarrower(frame, barWidth);
-  const layout = useMemo(() => layoutOf(columns), [columns]);
+  const layout = useMemo(() => layoutOf(columns, scale), [columns, scale]);
 
   const places = useMemo(() => new Map(leads.map(({ id }, i) => [id, i])), [leads]);
   const { activeId, activeIndex, setActiveId } = useActiveLead(leads, places, shownKey);
