@@ -470,6 +470,35 @@ describe('the lead list', () => {
     expect(await head.evaluate((row) => row.scrollHeight - row.clientHeight)).toBe(0);
   });
 
+  test('shows the beginning of a long name that is written from right to left, and who has its lead open', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    const [id = ''] = await addLeads(website, workspace, member, 1, () => ({
+      name: 'ראשון שני שלישי רביעי חמישי שישי שביעי שמיני תשיעי עשירי',
+    }));
+    const other = await workspace.addMember('manager');
+    await website.fixture.sql(`UPDATE "user" SET name = 'Ada Lovelace' WHERE id = $1`, [other.userId]);
+    await website.fixture.sql(`INSERT INTO lead_viewer VALUES ($1, $2, $3, now() + interval '1 minute')`, [
+      id,
+      other.userId,
+      workspace.id,
+    ]);
+    await page.goto('/leads');
+    const cell = rowOf(page, 'ראשון').locator('[role="gridcell"]').filter({ hasText: 'ראשון' });
+    await cell.getByText('Ada Lovelace').waitFor();
+    const isVisible = await cell.evaluate((frame) => {
+      const { left, right } = frame.getBoundingClientRect();
+      const isInside = (box: DOMRect) => box.width > 0 && box.left >= left - 1 && box.right <= right + 1;
+      const first = document.createRange();
+      const text = frame.querySelector('a')?.firstChild;
+      if (!text) return undefined;
+      first.setStart(text, 0);
+      first.setEnd(text, 'ראשון'.length);
+      const eye = frame.querySelector('svg');
+      return [isInside(first.getBoundingClientRect()), eye !== null && isInside(eye.getBoundingClientRect())];
+    });
+    expect(isVisible).toEqual([true, true]);
+  });
+
   test.each([
     ['at 200 % zoom', 720, 450],
     ['on a phone in landscape', 844, 390],
