@@ -306,8 +306,9 @@ describe('PATCH /api/v1/campaigns/{id}', () => {
 });
 
 test('a change with ifStatus is 409 and changes nothing if the campaign has another status', async () => {
-  const { owner, demoCampaignId: id, addCampaign } = await fixture.createWorkspace();
-  const archived = await addCampaign('OLD', 'archived');
+  const workspace = await fixture.createWorkspace();
+  const { owner, demoCampaignId: id } = workspace;
+  const archived = await workspace.addCampaign('OLD', 'archived');
   for (const status of ['paused', 'active']) {
     const answer = await patch(owner, archived, { status, name: 'Changed', ifStatus: 'active' });
     expect([answer.status, answer.json()]).toEqual([

@@ -47,6 +47,37 @@ describe('the lead list', () => {
     expect(await last.count()).toBe(1);
   });
 
+  test('keeps the leads where they are when they become cards or rows, as beside the panel that a click opens', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ width: 1280 });
+    await addLeads(website, workspace, member, 200);
+    await page.goto('/leads');
+    await page.getByText('200 leads').waitFor();
+    const cards = page.locator('[data-cards]');
+    const yOf = async (part: Locator) => (await part.boundingBox())?.y ?? Number.NaN;
+    /** Expects a distance of a lead from the top of the list. The heads of cards are 4 px lower than those of rows. */
+    const expectAt = async (name: string, y: number) => {
+      await expect
+        .poll(async () => Math.abs((await yOf(rowOf(page, name))) - (await yOf(grid(page))) - y))
+        .toBeLessThanOrEqual(4);
+    };
+    const scrollTo = (row: number) => grid(page).evaluate((list, top) => list.scrollTo(0, top), row * 42);
+    await scrollTo(100);
+    await expectAt('Person 0110', 40 + 10 * 42);
+    await rowOf(page, 'Person 0110').getByText('Person 0110').click();
+    await cards.waitFor();
+    await expectAt('Person 0110', 40 + 10 * 42);
+    await page.locator('#lead-panel').getByRole('button', { name: 'Close' }).click();
+    await cards.waitFor({ state: 'detached' });
+    await expectAt('Person 0110', 40 + 10 * 42);
+
+    // The active lead is not in view.
+    await scrollTo(50);
+    await expectAt('Person 0050', 40);
+    await page.setViewportSize({ width: 500, height: 900 });
+    await cards.waitFor();
+    await expectAt('Person 0050', 40);
+  });
+
   test('keeps the changes of loaded leads while the next page loads', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     await addLeads(website, workspace, member, 250);

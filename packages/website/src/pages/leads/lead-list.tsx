@@ -130,7 +130,7 @@ export function LeadList({
   });
   useEffect(() => virtualizer.measure(), [virtualizer, height]);
 
-  useStableScroll(scroller, leads, places, shownKey, height);
+  useStableScroll(scroller, virtualizer, leads, places, shownKey, height, activeIndex);
   useEffect(() => virtualizer.scrollToOffset(0), [virtualizer, shownKey]);
 
   const rows = virtualizer.getVirtualItems();
@@ -275,7 +275,7 @@ export function LeadList({
             onResize={onResize}
           />
         </div>
-        <div role="rowgroup" className={classes['body']} style={{ height: virtualizer.getTotalSize() }}>
+        <div role="rowgroup" className={classes['body']} style={{ height: leads.length * height }}>
           {rows.map(({ index, start, key }) => {
             const lead = leads[index];
             if (lead === undefined) return null;
