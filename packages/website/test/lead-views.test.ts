@@ -470,7 +470,7 @@ describe('the lead list', () => {
     expect(await head.evaluate((row) => row.scrollHeight - row.clientHeight)).toBe(0);
   });
 
-  test('shows the beginning of a long name that is written from right to left, and who has its lead open', async () => {
+  test('shows the beginning of a long name that is written from right to left, and the users who have its lead open', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     const [id = ''] = await addLeads(website, workspace, member, 1, () => ({
       name: 'ראשון שני שלישי רביעי חמישי שישי שביעי שמיני תשיעי עשירי',
