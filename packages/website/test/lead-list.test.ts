@@ -78,6 +78,35 @@ describe('the lead list', () => {
     await expectAt('Person 0050', 40);
   });
 
+  test('follows the open lead, so that it is in view and a key after the panel is closed changes no other lead', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ width: 1280 });
+    await addLeads(website, workspace, member, 60);
+    await page.goto('/leads');
+    await page.getByText('60 leads').waitFor();
+    await rowOf(page, 'Person 0002').getByText('Person 0002').click();
+    const panel = page.locator('#lead-panel');
+    for (let i = 3; i < 40; i++) {
+      const name = `Person ${String(i).padStart(4, '0')}`;
+      await page.keyboard.press('j');
+      await panel.getByRole('heading', { name }).waitFor();
+    }
+    const opened = rowOf(page, 'Person 0039');
+    const frame = await grid(page).boundingBox();
+    const isInView = async () => {
+      const row = await opened.boundingBox();
+      return (
+        row !== null && frame !== null && row.y >= frame.y && row.y + row.height <= frame.y + frame.height
+      );
+    };
+    await expect.poll(isInView).toBe(true);
+    expect(await grid(page).getAttribute('aria-activedescendant')).toBe(await opened.getAttribute('id'));
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'detached' });
+    await page.keyboard.press('a');
+    await opened.getByText('Approved').waitFor();
+    expect(await rowOf(page, 'Person 0002').getByText('Approved').count()).toBe(0);
+  });
+
   test('keeps the changes of loaded leads while the next page loads', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     await addLeads(website, workspace, member, 250);

@@ -12,6 +12,7 @@ import {
   type RefObject,
   useCallback,
   useEffect,
+  useEffectEvent,
   useMemo,
   useRef,
   useState,
@@ -54,6 +55,7 @@ export function LeadList({
   data,
   scroller,
   filters,
+  openId,
   total,
   role,
   statusChanges,
@@ -70,6 +72,8 @@ export function LeadList({
   data: ReturnType<typeof useLeadList>;
   scroller: RefObject<HTMLDivElement | null>;
   filters: LeadFilters;
+  /** The lead in the panel. */
+  openId: string | undefined;
   total: number | undefined;
   role: MemberRole;
   statusChanges: StatusChanges;
@@ -99,7 +103,7 @@ export function LeadList({
   const layout = useMemo(() => layoutOf(columns, scale), [columns, scale]);
 
   const places = useMemo(() => new Map(leads.map(({ id }, i) => [id, i])), [leads]);
-  const { activeId, activeIndex, setActiveId } = useActiveLead(leads, places, shownKey);
+  const { activeId, activeIndex, setActiveId } = useActiveLead(leads, places, shownKey, openId);
   const selection = useLeadSelection({ leads, places, filters, canSelect: canChange });
   const { chosen, isAll } = selection;
   const [menuId, setMenuId] = useState<string>();
@@ -132,6 +136,16 @@ export function LeadList({
 
   useStableScroll(scroller, virtualizer, leads, places, shownKey, height, activeIndex);
   useEffect(() => virtualizer.scrollToOffset(0), [virtualizer, shownKey]);
+
+  const openBefore = useRef(openId);
+  const follow = useEffectEvent(() => {
+    // A lead that is opened from the list stays in its place. The panel moves from lead to lead.
+    if (openBefore.current !== undefined && activeIndex !== -1 && activeId === openId) {
+      virtualizer.scrollToIndex(activeIndex);
+    }
+    openBefore.current = openId;
+  });
+  useEffect(() => follow(), [openId]);
 
   const rows = virtualizer.getVirtualItems();
   const values = useColumnValues(

@@ -177,6 +177,7 @@ export function LeadsPage() {
             data={data}
             scroller={scroller}
             filters={filters}
+            openId={search.lead}
             total={total.data}
             role={role}
             statusChanges={statusChanges}
