@@ -487,6 +487,8 @@ test('the payout of a publisher that the user types stays when another user chan
     await choose(page, 'DEMO', action);
     await page.getByRole('dialog').getByRole('button', { name: action }).click();
     await page.getByRole('definition').filter({ hasText: code }).waitFor();
+    // The dialog returns the focus when it is closed, which would close a list that the test has opened.
+    await expectFocusOn(page, 'More for DEMO');
   };
   await changeCurrency('CHF', 'Pause');
   await expect.poll(() => currency.inputValue()).toBe('CHF');
