@@ -517,6 +517,7 @@ test('an integration page shows the data for a publisher until its link is renew
   expect((await pageOf(link)).json()).toEqual({
     workspace: workspace.slug,
     campaignCode: 'DEMO',
+    isDefault: false,
     campaign: 'DEMO',
     status: 'active',
     landingPages: ['spring-offer'],
