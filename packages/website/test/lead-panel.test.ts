@@ -75,7 +75,7 @@ describe('the lead detail', () => {
     await page.goto(`/leads?lead=${id}&status=Paid`);
     const panel = page.getByRole('dialog', { name: 'Lead', exact: true });
     await panel.getByRole('heading', { name: 'Person 0000' }).waitFor();
-    const notListed = panel.getByText('Not in the list');
+    const notListed = panel.getByText('Not among the loaded leads');
     expect(await notListed.count()).toBe(0);
     list.release();
     await notListed.waitFor();

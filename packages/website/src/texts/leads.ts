@@ -203,7 +203,7 @@ export const leads = {
   previousLead: 'Previous lead (k)',
   nextLead: 'Next lead (j)',
   place: (place: number, count: number) => `${number.format(place)} of ${number.format(count)} loaded`,
-  notListed: 'Not in the list',
+  notListed: 'Not among the loaded leads',
   wasLast: 'This was the last lead of the list',
   alsoOpen: (names: string) => `Also open by ${names}`,
   openBy: 'Open by',
