@@ -74,7 +74,11 @@ describe('a form', () => {
     const answer = await sendForm('application/json');
     expect([answer.status, answer.json()]).toEqual([
       415,
-      { success: false, error: 'validation', message: 'Unsupported media type' },
+      {
+        success: false,
+        error: 'validation',
+        message: 'Unsupported media type: send application/json, or use a key that is bound to web origins',
+      },
     ]);
     expect((await sendForm('application/problem+json')).json()).toMatchObject({
       status: 415,

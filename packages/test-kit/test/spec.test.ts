@@ -172,16 +172,15 @@ describe('spec 1', () => {
   });
 
   test('spec 1: a request body that is not JSON is rejected with 415', async () => {
+    // Without a header, curl names the second type.
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
       const headers = { 'Content-Type': type };
       for (const answer of [
         await create('name=Ada', { ...both(), ...headers }),
         await submit('name=Ada', { ...keyOnly(), ...headers }),
       ]) {
-        expect(statusAndBody(answer)).toEqual([
-          415,
-          { success: false, error: 'validation', message: 'Unsupported media type' },
-        ]);
+        const message = expect.stringMatching(/^Unsupported media type: send application\/json/);
+        expect(statusAndBody(answer)).toEqual([415, { success: false, error: 'validation', message }]);
       }
     }
   });

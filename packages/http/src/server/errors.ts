@@ -89,10 +89,21 @@ const fastifyCodes: Record<string, ErrorCode> = {
   FST_ERR_BAD_URL: 'bad_request',
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_request',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_MAX_PARAM_LENGTH: 'not_found',
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: 'bad_request',
 };
+
+/** The media types of bodies that some routes accept. */
+const mediaTypes = ['application/json', 'application/x-www-form-urlencoded', 'text/csv'];
+
+/** The error of a request whose body has another media type than those of its route. */
+function unsupportedMediaType({ server }: FastifyRequest): LeadsError {
+  const accepted = mediaTypes.filter((type) => server.hasContentTypeParser(type)).join(' or ');
+  return new LeadsError('unsupported_media_type', {
+    message: `Unsupported media type: send ${accepted}`,
+    fields: [{ at: 'header', path: 'content-type', reason: `must be ${accepted}` }],
+  });
+}
 
 /** Converts any error to a `LeadsError`. An error that the client does not cause is `unexpected`. */
 function toLeadsError(error: FastifyError | LeadsError, request: FastifyRequest): LeadsError {
@@ -100,6 +111,7 @@ function toLeadsError(error: FastifyError | LeadsError, request: FastifyRequest)
   // The client has disconnected before the end of its body.
   if (request.raw.errored === error) return new LeadsError('bad_request', { cause: error });
   if (error.validation !== undefined) return new LeadsError('invalid_input', { cause: error });
+  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupportedMediaType(request);
   return new LeadsError(fastifyCodes[error.code] ?? 'unexpected', { cause: error });
 }
 

@@ -21,6 +21,7 @@ export function acceptForms(scope: Server): void {
       if (!isBrowserKey(request.principal)) {
         const reason = 'must be application/json: only a key that is bound to web origins may send forms';
         throw new LeadsError('unsupported_media_type', {
+          message: 'Unsupported media type: send application/json, or use a key that is bound to web origins',
           fields: [{ at: 'header', path: 'content-type', reason }],
         });
       }

@@ -243,7 +243,12 @@ export async function describeProblems({ service, fixture }: { service: RunningS
         expect(tooLarge.type).toBe('urn:leads:error:payload_too_large');
         const text = { ...headers, 'Content-Type': 'text/plain' };
         const unsupported = await expectProblem({ method, path, headers: text, body: 'x' }, 415);
-        expect(unsupported.type).toBe('urn:leads:error:unsupported_media_type');
+        expect(unsupported).toMatchObject({
+          type: 'urn:leads:error:unsupported_media_type',
+          errors: [
+            { header: 'content-type', detail: expect.stringMatching(/^must be application\/json/) as string },
+          ],
+        });
 
         for (const [body, detail] of [
           ...(isBodyOptional ? [] : [['', 'The request body is empty'] as const]),

@@ -9,7 +9,11 @@ const invalid = { success: false, error: 'validation', message: 'Invalid input d
 const notFound = { success: false, error: 'error', message: 'Not found' };
 const notAllowed = { success: false, error: 'error', message: 'Method not allowed' };
 const tooLarge = { success: false, error: 'validation', message: 'Request body is too large' };
-const unsupported = { success: false, error: 'validation', message: 'Unsupported media type' };
+const unsupported = {
+  success: false,
+  error: 'validation',
+  message: expect.stringMatching(/^Unsupported media type: send application\/json/) as string,
+};
 const headersTooLarge = { success: false, error: 'validation', message: 'Request headers are too large' };
 const timedOut = { success: false, error: 'error', message: 'Request timed out' };
 
