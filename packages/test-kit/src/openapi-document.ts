@@ -55,23 +55,24 @@ export interface OpenApiDocument {
   readonly tags?: readonly { readonly name: string }[];
   readonly components?: {
     readonly schemas?: Readonly<Record<string, JsonSchema>>;
+    readonly responses?: Readonly<Record<string, object>>;
     readonly securitySchemes?: Readonly<Record<string, unknown>>;
   };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** Returns a copy of a document in which schemas replace the references to them. */
+/** Returns a copy of a document in which components replace the references to them. */
 export function withoutReferences(document: OpenApiDocument): OpenApiDocument {
-  const prefix = '#/components/schemas/';
   const resolved = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(resolved);
     if (typeof value !== 'object' || value === null) return value;
     const { $ref: reference } = value as JsonSchema;
     if (reference === undefined)
       return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, resolved(member)]));
-    const schema = document.components?.schemas?.[reference.slice(prefix.length)];
-    if (!reference.startsWith(prefix) || schema === undefined) throw new Error(`${reference} does not exist`);
-    return resolved(schema);
+    const [, kind = '', name = ''] = /^#\/components\/(schemas|responses)\/([^/]+)$/.exec(reference) ?? [];
+    const component = document.components?.[kind as 'schemas' | 'responses']?.[name];
+    if (component === undefined) throw new Error(`${reference} does not exist`);
+    return resolved(component);
   };
   return resolved(document) as OpenApiDocument;
 }

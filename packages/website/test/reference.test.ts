@@ -45,6 +45,8 @@ test("the API reference opens from the website and sends requests with the user'
   // The list of operations works with the keyboard.
   await reference.getByRole('link', { name: 'get /api/v1/order/leads', exact: true }).press('Enter');
   await reference.waitForURL('**/docs#tag/leads/GET/api/v1/order/leads');
+  const errors = reference.getByRole('button', { name: /Authentication failed/ });
+  expect(await errors.first().textContent()).toContain('401');
   await reference.getByRole('button', { name: /^Test Request\s*\(get \/api\/v1\/order\/leads\)$/ }).click();
   const answered = reference.waitForResponse((response) => response.url().includes('/api/v1/order/leads'));
   await reference.getByRole('button', { name: /^Send/ }).last().click();

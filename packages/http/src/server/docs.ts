@@ -8,7 +8,7 @@ import type { Server } from './create-server.ts';
 import { errorResponses } from './errors.ts';
 import { type browserKeyScheme, securitySchemes } from './guards.ts';
 import { isBodyOptional } from './json-body.ts';
-import { nameSchemas } from './named-schemas.ts';
+import { nameErrorResponses, nameSchemas } from './named-schemas.ts';
 import { referenceRepairs } from './reference-repairs.ts';
 import { pageHeadersOf } from './security-headers.ts';
 
@@ -78,6 +78,7 @@ export async function describeApi(
         }
       }
       nameSchemas(openapiObject, { ErrorBody, ...info.schemas });
+      nameErrorResponses(openapiObject);
       return openapiObject;
     },
   });

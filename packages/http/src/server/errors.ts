@@ -19,12 +19,14 @@ interface ErrorResponse {
   content: Record<string, { schema: object; examples: Record<string, { value: object }> }>;
 }
 
+const allCodes = Object.keys(errorTable) as ErrorCode[];
+
 /** Returns the `response` part of a route's schema for its errors, with one entry for each status. */
 export function errorResponses(...codes: ErrorCode[]): Record<number, ErrorResponse> {
   const statuses = new Set(codes.map((code) => errorTable[code].status));
   return Object.fromEntries(
     [...statuses].map((status) => {
-      const ofStatus = codes.filter((code) => errorTable[code].status === status);
+      const ofStatus = allCodes.filter((code) => codes.includes(code) && errorTable[code].status === status);
       const examples = (bodyOf: (code: ErrorCode) => object) =>
         Object.fromEntries(ofStatus.map((code) => [code, { value: bodyOf(code) }]));
       const content = {

@@ -60,6 +60,19 @@ export function describeOpenApi(
     expect(repeated).toEqual([]);
   });
 
+  test('error responses have the names of their errors, and each is described once', () => {
+    const named = new Set<string>();
+    for (const { operation } of guardedRoutesOf(published)) {
+      for (const [status, response] of Object.entries(operation.responses)) {
+        if (Number(status) >= 400) named.add((response as { $ref?: string }).$ref ?? 'described in place');
+      }
+    }
+    expect(named).toContain('#/components/responses/Unauthenticated');
+    expect(
+      Object.keys(published.components?.responses ?? {}).map((name) => `#/components/responses/${name}`),
+    ).toEqual([...named].toSorted());
+  });
+
   test('spec 9: the version is 1.0.0', () => {
     expect(document.info.version).toBe('1.0.0');
   });
