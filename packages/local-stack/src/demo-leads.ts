@@ -6,6 +6,7 @@ import {
   openDatabase,
 } from '@leads/core/db';
 import type { LeadStatus, LeadToInsert, StoredLead } from '@leads/core/lead';
+import type { Payout } from '@leads/core/payout';
 
 const days = 30;
 const dayMs = 86_400_000;
@@ -65,6 +66,12 @@ const campaigns = [
   { code: 'INSURE', name: 'Car insurance' },
 ] as const;
 
+/** The payouts of leads by campaign. The other leads have none. */
+const payouts = {
+  SOLAR: { amount: '32.5', currency: 'EUR' },
+  INSURE: { amount: '18', currency: 'USD' },
+} as const satisfies Partial<Record<(typeof campaigns)[number]['code'], Payout>>;
+
 /**
  * Landing pages with the probability that a lead arrives by each. The last one is not mapped to a campaign.
  */
@@ -85,7 +92,7 @@ const subIds = [
 ] as const;
 
 /**
- * Fills a workspace with a month of leads up to `now`. The leads depend on `now` only.
+ * Fills a workspace with a month of leads up to `now`, some with payouts. The leads depend on `now` only.
  *
  * @param slug of a workspace that has an owner and a campaign `DEMO`.
  */
@@ -112,6 +119,9 @@ export async function addDemoLeads(databaseUrl: string, slug: string, now: Date)
       existingCampaigns.find((each) => each.code === code) ??
       (await campaignStore.create({ workspaceId: workspace.id, code, isDefault: false, ...campaign }));
     ids.set(code, id);
+  }
+  for (const [code, payout] of Object.entries(payouts)) {
+    await campaignStore.update(workspace.id, ids.get(code) ?? '', () => ({ payout }));
   }
   // The campaign for leads of unmapped landing pages.
   ids.set(undefined, existingCampaigns.find(({ isDefault }) => isDefault)?.id ?? ids.get('DEMO') ?? '');

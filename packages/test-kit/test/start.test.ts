@@ -51,7 +51,12 @@ interface ListedLead {
   readonly phone: string;
 }
 
-/** Signs in with the printed credentials, and returns the leads and landing pages. */
+interface Total {
+  readonly status: string;
+  readonly currency?: string;
+}
+
+/** Signs in with the printed credentials, and returns the leads, landing pages and sums of payouts. */
 async function signInAndRead({ website, email, password }: Demo) {
   const signedIn = await fetch(`${website}/api/auth/sign-in/email`, {
     method: 'POST',
@@ -68,6 +73,7 @@ async function signInAndRead({ website, email, password }: Demo) {
   return {
     leads: (await get('/order/leads?limit=1000')) as ListedLead[],
     unmapped: (await get('/landing-pages?mapped=false')) as object[],
+    totals: ((await get('/statements?from=2026-01-01')) as { totals: Total[] }).totals,
     historyOf: async (id: string) =>
       (await get(`/order/leads/${id}/history`)) as { type: string; to?: string }[],
   };
@@ -222,6 +228,12 @@ test('npm start uses the database of DATABASE_URL, fills its demo workspace once
   expect(unmapped).toHaveLength(1);
   for (const { phone } of leads) {
     expect(phone).toMatch(/^\+(1 202 555 01\d\d|44 20 7946 0\d{3}|44 161 496 0\d{3}|33 1 99 00 \d\d \d\d)$/);
+  }
+  for (const currency of ['EUR', 'USD']) {
+    const statuses = content.totals
+      .filter((total) => total.currency === currency)
+      .map(({ status }) => status);
+    expect([currency, statuses]).toEqual([currency, expect.arrayContaining(['OnHold', 'Approved', 'Paid'])]);
   }
   const paid = leads.find(({ status }) => status === 'Paid');
   expect((await content.historyOf(paid?.id ?? '')).map(({ to }) => to)).toEqual([
