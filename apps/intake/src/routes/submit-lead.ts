@@ -2,7 +2,7 @@ import { isBrowserKey } from '@leads/core/credential';
 import { IdempotencyKey, IntakeLead, keyOwnerOf, leadIdFor, submitLead } from '@leads/core/lead';
 import { clientAddress, type Server } from '@leads/http/server/create-server';
 import { bodyErrors, commonErrors, errorResponses } from '@leads/http/server/errors';
-import { formMediaType } from '@leads/http/server/form-body';
+import { formMediaType } from '@leads/http/server/media-types';
 import { sinkWithTraceparent } from '@leads/http/service/trace-leads';
 import { Type } from 'typebox';
 import type { IntakeContext } from '../context.ts';

@@ -2,6 +2,7 @@ import { ErrorBody } from '@leads/core/error-schema';
 import { type ErrorCode, errorTable, LeadsError } from '@leads/core/errors';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { preferredType } from './accept.ts';
+import { formMediaType } from './media-types.ts';
 import { problemBody, problemMediaType } from './problem.ts';
 import type { FieldErrorFinder } from './validation-errors.ts';
 
@@ -96,7 +97,7 @@ const fastifyCodes: Record<string, ErrorCode> = {
 };
 
 /** The media types of bodies that some routes accept. */
-const mediaTypes = ['application/json', 'application/x-www-form-urlencoded', 'text/csv'];
+const mediaTypes = ['application/json', formMediaType, 'text/csv'];
 
 /** The error of a request whose body has another media type than those of its route. */
 function unsupportedMediaType({ server }: FastifyRequest): LeadsError {

@@ -4,9 +4,8 @@ import { LeadsError } from '@leads/core/errors';
 import { codingError } from './content-coding.ts';
 import type { Server } from './create-server.ts';
 import { invalidBody } from './json-body.ts';
+import { formMediaType } from './media-types.ts';
 import { escapePointer } from './problem.ts';
-
-export const formMediaType = 'application/x-www-form-urlencoded';
 
 /** The most fields of a form: far more than a landing page has. */
 const maxFields = 1000;

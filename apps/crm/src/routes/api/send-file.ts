@@ -5,6 +5,9 @@ import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import type { TransferLimits } from '../../transfer-limits.ts';
 import { verifyTransfer } from '../../verify-again.ts';
 
+/** The media type of CSV files, with the parameters of RFC 4180, 3. */
+export const csvType = 'text/csv; charset=utf-8; header=present';
+
 /** A file to send. */
 interface SentFile {
   readonly type: string;

@@ -8,9 +8,7 @@ import { Type } from 'typebox';
 import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
 import { linkHeader, linkNextPage } from '../page-links.ts';
-import { sendFile } from '../send-file.ts';
-
-const csvType = 'text/csv; charset=utf-8; header=present';
+import { csvType, sendFile } from '../send-file.ts';
 
 /** The content of an export of the audit log in the response of a route. */
 export const auditCsv = {

@@ -5,11 +5,11 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { auditOrigin } from '../../../audit-origin.ts';
 import type { CrmContext } from '../../../context.ts';
-import { sendFile } from '../send-file.ts';
+import { csvType, sendFile } from '../send-file.ts';
 
-/** The media types of exports: CSV with the parameters of RFC 4180, 3, and newline-delimited JSON. */
+/** The media types of exports: CSV, and newline-delimited JSON. */
 export const exportTypes = {
-  'text/csv; charset=utf-8; header=present': 'csv',
+  [csvType]: 'csv',
   'application/x-ndjson': 'ndjson',
 } as const satisfies Record<string, ExportFormat>;
 export type ExportType = keyof typeof exportTypes;

@@ -7,9 +7,7 @@ import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
 import { idPath } from '../../id-path.ts';
 import { linkHeader, linkNextPage } from '../page-links.ts';
-import { sendFile } from '../send-file.ts';
-
-const csvType = 'text/csv; charset=utf-8; header=present';
+import { csvType, sendFile } from '../send-file.ts';
 
 /** Registers the route that returns a payment with its leads. */
 export function getPaymentRoute(app: Server, context: CrmContext): void {

@@ -4,8 +4,7 @@ import type { Server } from '@leads/http/server/create-server';
 import { commonErrors, errorResponses } from '@leads/http/server/errors';
 import { Type } from 'typebox';
 import type { CrmContext } from '../../../context.ts';
-
-const csvType = 'text/csv; charset=utf-8; header=present';
+import { csvType } from '../send-file.ts';
 
 /** Registers the route of statements. */
 export function getStatementRoute(app: Server, context: CrmContext): void {

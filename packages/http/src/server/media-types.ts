@@ -1,0 +1,2 @@
+/** The media type of plain HTML forms. */
+export const formMediaType = 'application/x-www-form-urlencoded';
