@@ -90,7 +90,6 @@ export const bodyErrors = [
 /** The codes of Fastify's errors that the client causes. */
 const fastifyCodes: Record<string, ErrorCode> = {
   FST_ERR_BAD_URL: 'bad_request',
-  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_request',
   FST_ERR_MAX_PARAM_LENGTH: 'not_found',
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: 'bad_request',
@@ -108,6 +107,15 @@ function unsupportedMediaType({ server }: FastifyRequest): LeadsError {
   });
 }
 
+/** The error of a request whose body is larger than its route accepts. */
+function payloadTooLarge({ routeOptions }: FastifyRequest): LeadsError {
+  const limit = `${routeOptions.bodyLimit / 1024} KiB`;
+  return new LeadsError('payload_too_large', {
+    message: `Request body is larger than ${limit}`,
+    fields: [{ at: 'body', path: '', reason: `must not be larger than ${limit}` }],
+  });
+}
+
 /** Converts any error to a `LeadsError`. An error that the client does not cause is `unexpected`. */
 function toLeadsError(error: FastifyError | LeadsError, request: FastifyRequest): LeadsError {
   if (error instanceof LeadsError) return error;
@@ -115,6 +123,7 @@ function toLeadsError(error: FastifyError | LeadsError, request: FastifyRequest)
   if (request.raw.errored === error) return new LeadsError('bad_request', { cause: error });
   if (error.validation !== undefined) return new LeadsError('invalid_input', { cause: error });
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupportedMediaType(request);
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return payloadTooLarge(request);
   return new LeadsError(fastifyCodes[error.code] ?? 'unexpected', { cause: error });
 }
 

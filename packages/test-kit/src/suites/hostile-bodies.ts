@@ -35,7 +35,7 @@ export interface FieldRule {
 
 const bodyLimit = 64 * 1024;
 const invalid = { success: false, error: 'validation', message: 'Invalid input data' };
-const tooLarge = { success: false, error: 'validation', message: 'Request body is too large' };
+const tooLarge = { success: false, error: 'validation', message: 'Request body is larger than 64 KiB' };
 const unauthenticated = { success: false, error: 'unauthorized', message: 'Authentication failed' };
 
 /**

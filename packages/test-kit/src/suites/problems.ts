@@ -240,7 +240,10 @@ export async function describeProblems({ service, fixture }: { service: RunningS
 
       test('describes a body that is too large, of another media type, or not JSON', async () => {
         const tooLarge = await send({ ...example, large: 'x'.repeat(70_000) }, 413);
-        expect(tooLarge.type).toBe('urn:leads:error:payload_too_large');
+        expect(tooLarge).toMatchObject({
+          type: 'urn:leads:error:payload_too_large',
+          errors: [{ pointer: '#', detail: 'must not be larger than 64 KiB' }],
+        });
         const text = { ...headers, 'Content-Type': 'text/plain' };
         const unsupported = await expectProblem({ method, path, headers: text, body: 'x' }, 415);
         expect(unsupported).toMatchObject({

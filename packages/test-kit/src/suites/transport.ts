@@ -8,7 +8,7 @@ const malformed = { success: false, error: 'validation', message: 'Malformed req
 const invalid = { success: false, error: 'validation', message: 'Invalid input data' };
 const notFound = { success: false, error: 'error', message: 'Not found' };
 const notAllowed = { success: false, error: 'error', message: 'Method not allowed' };
-const tooLarge = { success: false, error: 'validation', message: 'Request body is too large' };
+const tooLarge = { success: false, error: 'validation', message: 'Request body is larger than 64 KiB' };
 const unsupported = {
   success: false,
   error: 'validation',
