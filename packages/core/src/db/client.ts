@@ -54,13 +54,11 @@ const useOwnSettings = (client: pg.ClientBase): Promise<unknown> =>
     `SET TIME ZONE 'UTC'; SET DateStyle = 'ISO, YMD'; SET default_transaction_isolation = 'read committed'; SET idle_session_timeout = 0`,
   );
 
-/** @throws Error that {@link translateDatabaseError} reports as an outage, if the server is in recovery. */
-async function rejectRecovery(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query<{ isInRecovery: boolean }>(
-    'SELECT pg_is_in_recovery() AS "isInRecovery"',
+/** Fails with the SQLSTATE of an outage if the server is in recovery. */
+const rejectRecovery = (client: pg.ClientBase): Promise<unknown> =>
+  client.query(
+    `DO $$ BEGIN IF pg_is_in_recovery() THEN RAISE 'Postgres is in recovery' USING ERRCODE = 'cannot_connect_now'; END IF; END $$`,
   );
-  if (rows[0]?.isInRecovery === true) throw new Error('Connection terminated: Postgres is in recovery');
-}
 
 /** Leaves values as the texts that Postgres sends. */
 const unparsed = { getTypeParser: () => (text: string) => text } as pg.CustomTypesConfig;
