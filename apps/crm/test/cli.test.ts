@@ -405,6 +405,7 @@ describe('leads migrate', () => {
     const { leads, json, failureLine } = commandLine(() => database.url);
 
     expect(await failureLine('key list')).toContain('run `leads migrate`');
+    expect(await failureLine('hold run')).toContain('run `leads migrate`');
     const pending = await leads('migrate --check --json');
     expect(pending.code).toBe(1);
     const names = (JSON.parse(pending.stdout) as { pending: string[] }).pending;

@@ -73,7 +73,7 @@ export function describeFailure(
   if (missesTable.test(sqlState ?? '')) {
     return {
       exitCode: exitCodes.failed,
-      line: 'The database lacks tables or columns of this release: run `leads migrate`',
+      line: 'The database lacks tables, columns or functions of this release: run `leads migrate`',
     };
   }
   if (sqlState === lacksRight) {
@@ -158,8 +158,8 @@ export function describeConnectionError(error: unknown): unknown {
   return isRefused || isCut ? new DatabaseUnreachable(error.message, { cause: error }) : error;
 }
 
-/** PostgreSQL, appendix A: undefined table, undefined column. */
-const missesTable = /^42(P01|703)$/;
+/** PostgreSQL, appendix A: undefined table, undefined column, undefined function. */
+const missesTable = /^42(P01|703|883)$/;
 /** PostgreSQL, appendix A: insufficient privilege. */
 const lacksRight = '42501';
 
