@@ -388,6 +388,25 @@ describe('leads erase', () => {
     }
   });
 
+  test('erases nothing while NATS has no JetStream, and names NATS', async () => {
+    const lead = await create({ name: 'Streamless Canary', phone: '+33 1 70 18 99 03' });
+    await using streamless = await startNats({
+      binary: await findNatsServer(),
+      dataDir: join(directory, 'streamless'),
+      settings: 'jetstream: disabled',
+    });
+    const { host } = new URL(streamless.url);
+    const settings = { ...env, NATS_URL: streamless.url };
+    const unreachable = {
+      code: 3,
+      stdout: '',
+      stderr: `error: NATS at ${host} cannot be reached: JetStream does not answer\n`,
+    };
+    expect(await leads(['--id', lead.id, '--yes'], settings)).toEqual(unreachable);
+    expect(await runLeads(['nats', 'setup'], settings)).toEqual(unreachable);
+    expect(await api.get(owner, lead.id)).toMatchObject({ id: lead.id });
+  });
+
   test('erases nothing if the disk has room for only a part of the record, and leaves no part in the file', async () => {
     const log = join(directory, 'small.log');
     // Blank lines are ignored. The limit of the file is 1 KiB.

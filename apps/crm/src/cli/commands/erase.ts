@@ -4,7 +4,7 @@ import type { Broker } from '@leads/core/nats';
 import { ConfigError } from '@leads/http/service/config';
 import type { Command } from 'commander';
 import { parseEmail, parseText, parseUuid } from '../runtime/arguments.ts';
-import { openBroker } from '../runtime/broker.ts';
+import { describeBrokerOutage, openBroker } from '../runtime/broker.ts';
 import { CliError, describeInvalidInput } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import { ErasureFile } from '../runtime/erasure-file.ts';
@@ -63,7 +63,7 @@ export function addEraseCommand(program: Command, io: CliIo): void {
 }
 
 async function eraseLeads(io: CliIo, options: EraseOptions, command: Command): Promise<void> {
-  const { phone, country, email, id, again, log } = options;
+  const { phone, email, id, again, log } = options;
   const hasSubject = phone !== undefined || email !== undefined || id !== undefined;
   if (hasSubject === (again === true)) {
     command.error('error: set --phone, --email or --id, or set --again alone');
@@ -93,11 +93,19 @@ async function eraseLeads(io: CliIo, options: EraseOptions, command: Command): P
     table: operator.erasures,
     ...(await storesOf(operator, broker && { events: broker, intake: intakeBroker ?? broker }, log)),
   };
-  if (again === true) {
-    await eraseEveryoneAgain(io, { operator, targets }, options);
-    return;
-  }
+  const eraseFrom = again === true ? eraseEveryoneAgain : erasePerson;
+  await eraseFrom(io, { operator, targets }, options).catch((error: unknown) => {
+    const urls = [NATS_URL, NATS_INTAKE_URL].filter((url) => url !== undefined);
+    throw isWithEvents ? describeBrokerOutage(error, urls.join(',')) : error;
+  });
+}
 
+async function erasePerson(
+  io: CliIo,
+  { operator, targets }: { readonly operator: Operator; readonly targets: ErasureTargets },
+  options: EraseOptions,
+): Promise<void> {
+  const { phone, country, email, id } = options;
   const { erase, planErasure } = await import('@leads/core/erasure');
   const workspace =
     options.workspace === undefined ? undefined : await findWorkspace(operator.workspaces, options.workspace);
@@ -107,7 +115,7 @@ async function eraseLeads(io: CliIo, options: EraseOptions, command: Command): P
       throw describeInvalidInput(error);
     },
   );
-  if (isWithEvents) await reportMissingBuffer(io, plan.counts);
+  if (options.withoutEvents !== true) await reportMissingBuffer(io, plan.counts);
   if (options.dryRun === true) {
     printResult(io, options, { found: plan.counts }, `Found: ${describe(plan.counts)}.`);
     return;

@@ -1,7 +1,7 @@
 import { isOutage } from '@leads/core/errors';
 import { ConfigError } from '@leads/http/service/config';
 import { type Command, InvalidArgumentError } from 'commander';
-import { brokerAddress, openBroker } from '../runtime/broker.ts';
+import { brokerAddress, describeBrokerOutage, noResponders, openBroker } from '../runtime/broker.ts';
 import { CliError } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import { examples, jsonOption } from '../runtime/help.ts';
@@ -84,6 +84,7 @@ async function attempt(url: string, work: Promise<void>): Promise<void> {
   } catch (error) {
     if (!isOutage(error)) throw error;
     const { message } = error.cause instanceof Error ? error.cause : error;
+    if (message === noResponders) throw describeBrokerOutage(error, url);
     throw new CliError(`NATS at ${brokerAddress(url)} rejected the setup: ${message}`, { cause: error });
   }
 }

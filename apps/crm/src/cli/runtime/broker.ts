@@ -1,5 +1,10 @@
+import { DatabaseError } from '@leads/core/db';
+import { isOutage } from '@leads/core/errors';
 import type { Broker } from '@leads/core/nats';
 import { BrokerUnreachable } from './cli-error.ts';
+
+/** The message of the NATS client if JetStream is disabled, or has no leader. */
+export const noResponders = '503';
 
 interface ConnectOptions {
   /** The maximum time for the first connection. After it, the broker reconnects automatically, without a time limit. */
@@ -38,6 +43,18 @@ export async function openBroker(url: string, options: ConnectOptions = {}): Pro
     throw new BrokerUnreachable(brokerAddress(url), message, { cause: reason });
   }
   return broker;
+}
+
+/**
+ * Turns an outage into BrokerUnreachable, unless it is an outage of the database. Returns any other error unchanged.
+ *
+ * @param url the servers that the command uses.
+ */
+export function describeBrokerOutage(error: unknown, url: string): unknown {
+  if (!isOutage(error) || error.cause instanceof DatabaseError) return error;
+  const reason = error.cause instanceof Error ? error.cause.message : '';
+  const message = reason === noResponders ? 'JetStream does not answer' : reason;
+  return new BrokerUnreachable(brokerAddress(url), message, { cause: error });
 }
 
 /** Returns the hosts and ports of a NATS URL, without the passwords. */
