@@ -29,7 +29,7 @@ test('publishing stores messages in order, skips repeated ones, and fails if a m
   const unavailable = { code: 'unavailable' };
   await expect(broker.publish(messages(2))).rejects.toMatchObject({
     ...unavailable,
-    cause: { message: 'No stream has this subject' },
+    cause: { name: 'BrokerError', message: 'No stream has this subject' },
   });
   const { streams } = await broker.manager();
   // The value of `DiscardPolicy.New`. Only the core package may import its name.
@@ -47,7 +47,7 @@ test('publishing stores messages in order, skips repeated ones, and fails if a m
 
   await expect(broker.publish(messages(1_100))).rejects.toMatchObject({
     ...unavailable,
-    cause: { message: 'maximum messages exceeded' },
+    cause: { name: 'BrokerError', message: 'maximum messages exceeded' },
   });
   expect(await stateOf()).toMatchObject({ messages: 1_000 });
 });
@@ -59,7 +59,7 @@ test('publishing to a frozen broker fails, and a retry stores no message twice',
     const publishError = () => broker.publish(messages(3)).catch((error: unknown) => error);
     await expect.poll(publishError).toMatchObject({
       code: 'unavailable',
-      cause: { message: 'NATS did not acknowledge in time' },
+      cause: { name: 'BrokerError', message: 'NATS did not acknowledge in time' },
     });
   } finally {
     process.kill(nats.pid, 'SIGCONT');

@@ -129,3 +129,8 @@ export abstract class StoreError extends Error {
 export class SetupError extends Error {
   override readonly name = 'SetupError';
 }
+
+/** An error that NATS reports for a message. Its message has no content of the message, so it may be logged. */
+export class BrokerError extends Error {
+  override readonly name = 'BrokerError';
+}

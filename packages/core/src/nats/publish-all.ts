@@ -1,4 +1,5 @@
 import { createInbox, headers, type Msg, type NatsConnection } from 'nats';
+import { BrokerError } from '../errors.ts';
 
 /** A message to publish to a stream. */
 export interface StreamMessage {
@@ -33,7 +34,7 @@ export function publishAll(
       if (error === undefined) resolve();
       else reject(error);
     };
-    const timer = setTimeout(() => settle(new Error('NATS did not acknowledge in time')), timeoutMs);
+    const timer = setTimeout(() => settle(new BrokerError('NATS did not acknowledge in time')), timeoutMs);
     const subscription = connection.subscribe(`${inbox}.*`, {
       callback(error, answer) {
         const failure = error ?? failureOf(answer);
@@ -59,7 +60,7 @@ export function publishAll(
 
 /** Returns the error of a reply; `undefined` for an acknowledgment. */
 function failureOf(answer: Msg): Error | undefined {
-  if (answer.headers?.code === 503) return new Error('No stream has this subject');
+  if (answer.headers?.code === 503) return new BrokerError('No stream has this subject');
   const { error } = answer.json<{ error?: { description: string } }>();
-  return error && new Error(error.description);
+  return error && new BrokerError(error.description);
 }

@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { LeadsError } from '@leads/core/errors';
+import { BrokerError, LeadsError } from '@leads/core/errors';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createLogger } from './log.ts';
 
@@ -36,6 +36,12 @@ test('the message of an error from another library is not logged, even as a caus
     message: 'Invalid input data',
     cause: { type: 'SyntaxError', message: '' },
   });
+});
+
+test('the message of an error that NATS reports is logged as a cause, because it names what the operator has to change', () => {
+  const cause = new BrokerError('maximum bytes exceeded');
+  const [line] = logged((log) => log.warn({ err: new LeadsError('unavailable', { cause }) }));
+  expect(line).toMatchObject({ err: { cause: { type: 'BrokerError', message: 'maximum bytes exceeded' } } });
 });
 
 test('the stack of an error is logged without its message of several lines', () => {

@@ -1,4 +1,4 @@
-import { LeadsError, SetupError, StoreError } from '@leads/core/errors';
+import { BrokerError, LeadsError, SetupError, StoreError } from '@leads/core/errors';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type { Logger };
@@ -100,7 +100,7 @@ interface LoggedError {
  */
 function describeError(error: unknown): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: '', stack: '' };
-  const ours = [LeadsError, SetupError, StoreError, TypeError].some((type) => error instanceof type);
+  const ours = [BrokerError, LeadsError, SetupError, StoreError, TypeError].some((type) => error instanceof type);
   const code = (error as { code?: unknown }).code;
   return {
     type: error.name,
