@@ -100,7 +100,9 @@ interface LoggedError {
  */
 function describeError(error: unknown): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: '', stack: '' };
-  const ours = [BrokerError, LeadsError, SetupError, StoreError, TypeError].some((type) => error instanceof type);
+  const ours = [BrokerError, LeadsError, SetupError, StoreError, TypeError].some(
+    (type) => error instanceof type,
+  );
   const code = (error as { code?: unknown }).code;
   return {
     type: error.name,
