@@ -46,7 +46,7 @@ export interface IntakeContext extends AsyncDisposable {
   readonly metrics: Metrics;
   /** Absent without a trace exporter. */
   readonly tracing: Tracing | undefined;
-  /** @throws LeadsError `unavailable` if the database does not respond. */
+  /** @throws LeadsError `unavailable` if the database does not respond, or is read-only. */
   readonly pingDatabase: () => Promise<void>;
   /** @throws LeadsError `unavailable` if the database lacks a migration of this release. */
   readonly checkSchema: () => Promise<void>;
@@ -166,7 +166,7 @@ export async function createContext(
       secretKeys: createRateLimit(config.INTAKE_SECRET_KEY_REQUESTS_PER_MINUTE),
       workspaces: createRateLimit(config.INTAKE_WORKSPACE_REQUESTS_PER_MINUTE),
     },
-    pingDatabase: () => database.ping(),
+    pingDatabase: () => database.ping({ isForWrites: true }),
     checkSchema: () => schema.check(),
     checkBuffer: buffer && (() => buffer.checkRoom()),
   };

@@ -232,7 +232,7 @@ test('a Postgres that does not respond delays only the first leads, by some seco
 
 test('buffers leads while Postgres is read-only', async () => {
   await using stack = await startStack();
-  const { fixture, many, metric } = stack;
+  const { fixture, many, metric, readiness } = stack;
   const database = `stack-${stacks}`;
   await fixture.sql(`ALTER DATABASE "${database}" SET default_transaction_read_only = on`);
   await fixture.sql(
@@ -241,6 +241,7 @@ test('buffers leads while Postgres is read-only', async () => {
   const answers = [...(await many(20)), ...(await many(20)), ...(await many(20)), ...(await many(20))];
   expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
   expect(await metric('lead_buffer_active')).toBe(1);
+  expect(await readiness()).toEqual({ status: 200, checks: { database: 'down', buffer: 'up' } });
   await fixture.sql(
     `BEGIN READ WRITE; ALTER DATABASE "${database}" RESET default_transaction_read_only; COMMIT`,
   );

@@ -1,5 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
+import { LeadsError } from '../errors.ts';
 import { type ActingTurn, actInTransaction, prepareToAct, queryInWorkspaces } from './acting-query.ts';
 import { closeUnanswered } from './close-unanswered.ts';
 import { DatabaseError, translateDatabaseError } from './database-error.ts';
@@ -223,9 +224,15 @@ export function openDatabase(options: DatabaseOptions) {
         throw translateDatabaseError(error);
       }
     },
-    /** @throws LeadsError `unavailable` if Postgres does not answer. */
-    async ping(): Promise<void> {
-      await run({ text: 'SELECT' });
+    /**
+     * @param pingOptions.isForWrites whether a read-only Postgres counts as unavailable. Default: false.
+     * @throws LeadsError `unavailable` if Postgres does not answer.
+     */
+    async ping({ isForWrites = false }: { readonly isForWrites?: boolean } = {}): Promise<void> {
+      const [row] = await run<{ isReadOnly: boolean }>({
+        text: `SELECT current_setting('transaction_read_only')::boolean AS "isReadOnly"`,
+      });
+      if (isForWrites && row?.isReadOnly === true) throw new LeadsError('unavailable');
     },
     poolUsage: () => ({
       max: options.poolSize,
