@@ -52,6 +52,9 @@ export function observeBuffer(metrics: Metrics, log: Logger): { into: BufferObse
       failed(err) {
         log.error({ err }, 'Buffered leads could not be stored; retrying');
       },
+      unread(err) {
+        log.warn({ err }, 'The buffer of leads cannot be read; retrying');
+      },
     },
   };
 }

@@ -32,6 +32,8 @@ export interface DrainObserver {
   quarantined(leads: number): void;
   /** Called once when a streak of failures begins, unless Postgres or the broker is unavailable. */
   failed(error: unknown): void;
+  /** Called once when a streak of failed fetches begins while the broker is connected. */
+  unread(error: unknown): void;
 }
 
 /** A message with its leads. */
@@ -105,7 +107,7 @@ export class LeadDrainer implements AsyncDisposable {
       // A lost connection is reported by the broker itself. Only this reports a broker without the stream.
       if (!this.#isFetchFailing && this.#buffer.isConnected) {
         this.#isFetchFailing = true;
-        this.#observer.failed(error);
+        this.#observer.unread(error);
       }
       throw error;
     }
