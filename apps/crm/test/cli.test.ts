@@ -305,6 +305,7 @@ describe('the program', () => {
           `${host} cannot be reached: it rejects the user`,
           30_000,
         ],
+        [`postgresql://${username}@${host}/leads`, `${host} cannot be reached: it rejects the user`, 30_000],
         [
           `postgresql://${username}:${password}@${host}/absent`,
           `${host} cannot be reached: the database does not exist`,
@@ -322,6 +323,11 @@ describe('the program', () => {
         expect(stderr).not.toContain('hidden-word');
         expect(stderr).not.toContain(password);
       }
+      const withoutPassword = { DATABASE_URL: `postgresql://${username}@${host}/leads` };
+      expect(await runLeads(['migrate', '--check'], withoutPassword)).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining('client password must be a string'),
+      });
     });
 
     test('names the reason if the database answers but executes no statement', async () => {

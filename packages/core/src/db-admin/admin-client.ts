@@ -1,4 +1,5 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { ClosingClient } from '../db/closing-client.ts';
 
 /** A connection that closes when it is disposed. */
 export type AdminClient = pg.Client & AsyncDisposable;
@@ -14,7 +15,7 @@ export async function openAdminClient(
   connectionString: string,
   onNotice?: (line: string) => void,
 ): Promise<AdminClient> {
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 });
+  const client = new ClosingClient({ connectionString, connectionTimeoutMillis: 10_000 });
   // If the connection breaks, the current statement and later ones report the error.
   client.on('error', () => undefined);
   const warn = ({

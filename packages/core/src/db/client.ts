@@ -3,6 +3,7 @@ import pg from 'pg';
 import { LeadsError } from '../errors.ts';
 import { type ActingTurn, actInTransaction, prepareToAct, queryInWorkspaces } from './acting-query.ts';
 import { closeUnanswered } from './close-unanswered.ts';
+import { ClosingClient } from './closing-client.ts';
 import { DatabaseError, translateDatabaseError } from './database-error.ts';
 import { type Prisma, PrismaClient } from './generated/client.ts';
 import { newestMigration } from './generated/newest-migration.ts';
@@ -74,6 +75,7 @@ const plansKept = 32;
 export function openDatabase(options: DatabaseOptions) {
   const { preparedStatements = true, rejectsRecovery = false } = options;
   const pool = new pg.Pool({
+    Client: ClosingClient,
     connectionString: options.url,
     max: options.poolSize,
     application_name: options.applicationName,

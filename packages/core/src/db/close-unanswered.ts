@@ -1,9 +1,10 @@
+import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type pg from 'pg';
 
 /** A part of node-postgres that its types omit. The pool of node-postgres uses it in the same way. */
-interface Connected {
-  readonly connection: { readonly stream: Socket };
+export interface Connected {
+  readonly connection: EventEmitter & { readonly stream: Socket };
 }
 
 /**

@@ -18,6 +18,8 @@ import {
   type TestDatabase,
 } from '../../test/database.ts';
 import { waitingForLocks } from '../../test/lead-store.ts';
+import { startTcpReceiver } from '../../test/receivers.ts';
+import { openAdminClient } from '../db-admin/admin-client.ts';
 import { LeadsError } from '../errors.ts';
 import { newId } from '../uuid.ts';
 import { createCampaignStore } from './campaign-store.prisma.ts';
@@ -317,6 +319,23 @@ describe('an outage is', () => {
       await expectUnavailable(database.select(Prisma.sql`SELECT 1`));
       await expectUnavailable(database.prisma.campaign.count());
     }
+  });
+
+  test('a URL without the password, and closes the connection, which Postgres would keep for 60 s', async () => {
+    const url = new URL(testDatabase.url);
+    const { hostname, port } = url;
+    await using proxy = await startTcpReceiver((socket) => {
+      const upstream = connect(Number(port), hostname).on('error', () => undefined);
+      // The end of the connection to Postgres does not end that of the client.
+      socket.pipe(upstream).pipe(socket, { end: false });
+    });
+    Object.assign(url, { host: `127.0.0.1:${proxy.port}`, password: '' });
+    await using database = open({ url: url.href });
+    expect((await expectUnavailable(database.ping())).sqlState).toBe('28000');
+    await expectUnavailable(database.prisma.campaign.count());
+    await expect(openAdminClient(url.href)).rejects.toThrow('password');
+    expect(proxy.connectionCount()).toBe(3);
+    await expect.poll(() => proxy.openCount()).toBe(0);
   });
 
   test('an unknown host name', async () => {

@@ -60,6 +60,9 @@ const outageKinds = new Set([
  */
 const outageStates = /^(08|28|3D|53|57P|58|25006|25P0[34]|40001|40003|40P01|55P03|57014)/;
 
+/** SQLSTATE invalid_authorization_specification. */
+const invalidAuthorization = '28000';
+
 /**
  * Matches an error without a SQLSTATE if there is no connection. An error of the operating system or of TLS has a code, and
  * an error of node-postgres only a message. The message of an error with a code does not count. It is empty if a host has
@@ -110,6 +113,8 @@ export async function orConflict<Result>(
 
 function sqlStateOf(error: unknown): string | undefined {
   if (error instanceof pg.DatabaseError) return error.code;
+  // An error of node-postgres before Postgres can reject the authorization, such as a missing password.
+  if (error instanceof Error && error.message.includes('SASL: SCRAM-')) return invalidAuthorization;
   if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return undefined;
   if (error.code === 'P2002') return '23505';
   const cause = causeOf(error);

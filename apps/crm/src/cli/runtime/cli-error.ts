@@ -154,7 +154,8 @@ export function describeConnectionError(error: unknown): unknown {
   }
   // SQLSTATE classes: connection, authorization, unknown database, too many connections, starting up.
   const isRefused = code !== undefined && /^(08|28|3D|53|57P)/.test(code);
-  const isCut = code === undefined && error.name === 'Error' && /timeout|terminated|SSL/i.test(error.message);
+  const isCut =
+    code === undefined && error.name === 'Error' && /timeout|terminated|SSL|SASL/i.test(error.message);
   return isRefused || isCut ? new DatabaseUnreachable(error.message, { cause: error }) : error;
 }
 
