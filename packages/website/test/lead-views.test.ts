@@ -235,6 +235,35 @@ describe('the lead list', () => {
     await page.getByRole('button', { name: 'Views: Queue', exact: true }).waitFor();
   });
 
+  test('keeps the name that another user has given to a view while this user shares it', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    await viewsOf(member, 'POST', { name: 'Queue', filters: { status: 'OnHold' } });
+    await page.goto('/leads');
+    await page.getByRole('button', { name: 'Views', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Queue' }).click();
+    const edit = async (name: string) => {
+      await page.getByRole('button', { name: `Views: ${name}` }).click();
+      await page.getByRole('menuitem', { name: `Rename, share or delete ${name}` }).click();
+    };
+    const dialog = page.getByRole('dialog');
+    const save = async () => {
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.waitFor({ state: 'detached' });
+    };
+    await edit('Queue');
+    await website.fixture.sql(`UPDATE saved_view SET name = 'Calls' WHERE workspace_id = $1`, [workspace.id]);
+    await dialog.getByLabel('Share with owners and managers').check();
+    await save();
+    expect(await viewsOf(member, 'GET')).toMatchObject([{ name: 'Calls', shared: true }]);
+
+    await edit('Calls');
+    await website.fixture.sql(`UPDATE saved_view SET name = 'Morning' WHERE workspace_id = $1`, [
+      workspace.id,
+    ]);
+    await save();
+    expect(await viewsOf(member, 'GET')).toMatchObject([{ name: 'Morning', shared: true }]);
+  });
+
   test('does not store a view again that another tab deletes while its name is edited', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     await addLeads(website, workspace, member, 1);

@@ -49,8 +49,12 @@ export function ViewDialog({
   });
   const refresh = () => queryClient.invalidateQueries({ queryKey: viewsQuery.queryKey });
   const save = useMutation({
-    mutationFn: (values: { name: string; shared: boolean }) =>
-      view === undefined ? createView({ ...shown, ...values }) : updateView(view.id, values),
+    mutationFn(values: { name: string; shared: boolean }) {
+      if (view === undefined) return createView({ ...shown, ...values });
+      // Only changes are sent, because another user may have changed the other value meanwhile.
+      const changes = Object.entries(values).filter(([name]) => form.isDirty(name));
+      return updateView(view.id, Object.fromEntries(changes));
+    },
     async onSuccess(saved) {
       await refresh();
       notifications.show({ message: t.viewSaved(saved.name) });
@@ -69,7 +73,8 @@ export function ViewDialog({
     <Dialog onClose={onClose} title={view === undefined ? t.saveView : t.editView(view.name)}>
       <form
         onSubmit={form.onSubmit(
-          (values) => save.mutate(values, { onSuccess: onSaved }),
+          (values) =>
+            view !== undefined && !form.isDirty() ? onClose() : save.mutate(values, { onSuccess: onSaved }),
           focusRejected(save.reset),
         )}
       >
