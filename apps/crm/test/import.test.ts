@@ -263,6 +263,7 @@ describe('lines', () => {
       [',,,,'],
       [''],
       ['DEMO,"good\n2",1,,'],
+      ['DEMO', 'The line has 1 cell, but the header has 5'],
       ['DEMO,x,1,', 'The line has 4 cells, but the header has 5'],
       ['DEMO,x,1,,,', 'The line has 6 cells, but the header has 5'],
       ['DEMO,"x,1,,', 'The line has text between a closing quote'],

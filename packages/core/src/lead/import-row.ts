@@ -121,7 +121,7 @@ export function readCells(
     // Skipped cells count, too, because the cells of one record share its memory.
     return { cells, size: cells.reduce((sum, cell) => sum + cell.length, 0) };
   }
-  const reason = `The line has ${cells.length} cells, but the header has ${columnCount}`;
+  const reason = `The line has ${cells.length === 1 ? '1 cell' : `${cells.length} cells`}, but the header has ${columnCount}`;
   return { rejection: { line, reason } };
 }
 
