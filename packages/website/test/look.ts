@@ -184,12 +184,12 @@ export function cutOffOf(page: Page): Promise<string[]> {
       }
       if (element.matches('button, a[href], input, select, textarea'))
         boxes.push(element.getBoundingClientRect());
-      // Texts for screen readers have a size of 1 px.
-      return boxes.filter(({ width, height }) => width > 1 && height > 1);
+      // Texts for screen readers have a size of 1 px, and of 2 px in a browser with large text.
+      return boxes.filter(({ width, height }) => width > 2 && height > 2);
     };
     const isReachable = (box: DOMRect, element: Element): boolean => {
       for (let at: Element | null = element; at !== null && at !== document.body; at = at.parentElement) {
-        if (at.getBoundingClientRect().width <= 1 || scrolls(at)) return true;
+        if (at.getBoundingClientRect().width <= 2 || scrolls(at)) return true;
         if (isCutBy(box, at)) return false;
         if (getComputedStyle(at).position === 'fixed') break;
       }

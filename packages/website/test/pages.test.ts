@@ -98,9 +98,12 @@ test('a banner names webhooks and postbacks that fail or were disabled, until th
 /** From a desktop to a desktop at 400 % zoom. */
 const widths = [1440, 1024, 768, 390, 320] as const;
 
+/** The texts that large text cuts off on a phone. The menu of the workspaces and the list of the select show all of them. */
+const shownInLists = new Set(['span "Acme"', 'input "Off: a person approves leads"']);
+
 /**
  * Opens a page once, and checks its look in both color schemes and densities. Checks its accessibility on a desktop in
- * light mode and on a phone in dark mode, and at each width that nothing is cut off.
+ * light mode and on a phone in dark mode, and at each width and with large text that nothing is cut off.
  */
 async function expectGoodWithOneLook(page: Page, { name, path, heading }: WebsitePage): Promise<void> {
   await page.goto(path);
@@ -129,6 +132,14 @@ async function expectGoodWithOneLook(page: Page, { name, path, heading }: Websit
       await screenshot(page, `${name}-390-dark`);
     }
   }
+  await page.setViewportSize({ width: 390, height: 900 });
+  const setFontSize = (size: string) =>
+    page.evaluate((fontSize) => void (document.documentElement.style.fontSize = fontSize), size);
+  // Like the font size in the settings of a browser.
+  await setFontSize('200%');
+  const cutOff = async () => (await cutOffOf(page)).filter((text) => !shownInLists.has(text));
+  await expect.poll(cutOff, { message: `${path} with text of 200 %` }).toEqual([]);
+  await setFontSize('');
   await page.setViewportSize({ width: 1440, height: 900 });
   await setColorScheme(page, 'light');
   await expectGoodPage(page);
@@ -136,7 +147,7 @@ async function expectGoodWithOneLook(page: Page, { name, path, heading }: Websit
 }
 
 describe('on a desktop and on a phone', () => {
-  test('pages after sign-in have no accessibility violations, one look, no motion, and nothing is cut off at any width', async () => {
+  test('pages after sign-in have no accessibility violations, one look, no motion, and nothing is cut off at any width and with text of 200 %', async () => {
     const { page } = await website.openSignedIn({ workspace });
     const pages = await pagesAfterSignIn(website, workspace);
     expect(routesWithout([...pages, ...(await pagesBeforeSignIn(website, workspace))])).toEqual([]);
@@ -152,7 +163,7 @@ describe('on a desktop and on a phone', () => {
     expect(file.suggestedFilename()).toMatch(/^audit-[-\d]{10}\.csv$/);
   });
 
-  test('pages before sign-in have no accessibility violations, one look, no motion, and nothing is cut off at any width', async () => {
+  test('pages before sign-in have no accessibility violations, one look, no motion, and nothing is cut off at any width and with text of 200 %', async () => {
     const page = await website.openPage();
     for (const each of await pagesBeforeSignIn(website, workspace)) await expectGoodWithOneLook(page, each);
     await page.goto('/sign-up');

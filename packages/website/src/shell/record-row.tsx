@@ -20,8 +20,8 @@ export function RecordRow({
           <Group gap="xs">{title}</Group>
           <Group component="dl" gap="4px 20px" m={0}>
             {facts.map(([label, value]) => (
-              <Group key={label} gap={6} wrap="nowrap" align="baseline" miw={0}>
-                <Text component="dt" size="xs" c="dimmed" flex="none">
+              <Group key={label} className="record-fact" gap={6} align="baseline" miw={0}>
+                <Text component="dt" size="xs" c="dimmed" flex="none" maw="100%">
                   {label}
                 </Text>
                 <Text component="dd" size="sm" m={0} style={{ overflowWrap: 'anywhere' }}>
@@ -32,7 +32,11 @@ export function RecordRow({
           </Group>
           {children}
         </Stack>
-        {actions !== undefined && <Group gap="xs">{actions}</Group>}
+        {actions !== undefined && (
+          <Group gap="xs" miw={0}>
+            {actions}
+          </Group>
+        )}
       </Group>
     </Paper>
   );

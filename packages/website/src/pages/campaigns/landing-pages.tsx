@@ -247,7 +247,7 @@ function Pages({
           facts={[[texts.common.leads, t.countOf(page.leads, page.leadsTruncated)]]}
           actions={
             isManaging ? (
-              <Group gap="xs">
+              <Group gap="xs" miw={0}>
                 {approvalsOf(page).map(({ text, label: action, change }) => (
                   <Button
                     key={text}

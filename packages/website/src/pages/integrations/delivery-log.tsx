@@ -157,6 +157,7 @@ function Filters({
       />
       <TextInput
         type="datetime-local"
+        miw={0}
         label={t.from}
         max="9999-12-31T23:59"
         value={from}
@@ -164,6 +165,7 @@ function Filters({
       />
       <TextInput
         type="datetime-local"
+        miw={0}
         label={t.to}
         max="9999-12-31T23:59"
         value={to}

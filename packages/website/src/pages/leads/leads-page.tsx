@@ -120,9 +120,9 @@ export function LeadsPage() {
   return (
     <div className={classes['split']}>
       <div className={classes['page']} inert={isCovered}>
-        <Group justify="space-between" wrap="nowrap" gap="xs">
+        <Group justify="space-between" gap="xs">
           {/* On a narrow screen, the count is below the title. */}
-          <Group gap="0 12px" align="baseline" miw={0}>
+          <Group gap="0 12px" align="baseline" flex="1 1 5rem" miw={0}>
             <Title order={1} size="h3">
               {t.title}
             </Title>
