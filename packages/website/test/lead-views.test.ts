@@ -499,6 +499,22 @@ describe('the lead list', () => {
     expect(await head.evaluate((row) => row.scrollHeight - row.clientHeight)).toBe(0);
   });
 
+  test('shows the beginning of a long filter value that is written from right to left', async () => {
+    const { page } = await website.openSignedIn();
+    const value = 'ראשון שני שלישי רביעי חמישי שישי שביעי שמיני תשיעי עשירי';
+    await page.goto(`/leads?lpName=${encodeURIComponent(value)}`);
+    const chip = page.getByRole('button', { name: 'Remove the filter Landing page' });
+    const hiddenWidth = await chip.locator('b').evaluate((text) => {
+      const { left, right } = text.closest('button')?.getBoundingClientRect() ?? new DOMRect();
+      const first = document.createRange();
+      first.setStart(text.firstChild ?? text, 0);
+      first.setEnd(text.firstChild ?? text, 'ראשון'.length);
+      const box = first.getBoundingClientRect();
+      return Math.max(left - box.left, box.right - right, 0);
+    });
+    expect(hiddenWidth).toBe(0);
+  });
+
   test('shows the beginning of a long name that is written from right to left, and the users who have its lead open', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     const [id = ''] = await addLeads(website, workspace, member, 1, () => ({
