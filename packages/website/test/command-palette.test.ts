@@ -70,6 +70,17 @@ describe('the command palette', () => {
     await expectFocusWithin(panel);
   });
 
+  test('says how many digits of an id it needs if a shorter beginning finds nothing', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    await addLeads(website, workspace, member, 1, () => ({ id: '0deadbee-5d2b-7c4e-9f10-2a6b8c0d1e2f' }));
+    await page.goto('/overview');
+    await page.getByRole('button', { name: 'Search or go to' }).click();
+    await box(page).fill('0deadbe');
+    await paletteOf(page).getByText('the first digits of the id (at least 8)').waitFor();
+    await box(page).fill('0deadbee');
+    await page.getByRole('option', { name: 'Person 0000' }).waitFor();
+  });
+
   test('goes to pages, campaigns, views and workspaces, and starts the actions of the page', async () => {
     const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
     const other = await website.fixture.createWorkspace();
