@@ -201,7 +201,7 @@ describe('an import', () => {
     await openImport(page, file);
     await page.getByRole('button', { name: 'Import', exact: true }).click();
     await page.getByText('The first 100 are listed. The download has the first 1,000.').waitFor();
-    expect(await figure(page, 'Rejected')).toBe('Rejected1200');
+    expect(await figure(page, 'Rejected')).toBe('Rejected1,200');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download the first 1,000 rejected lines' }).click(),

@@ -5,6 +5,7 @@ import { type ReactNode, useRef, useState } from 'react';
 import type { Upload } from '../../api/leads.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { download } from '../../shell/download.ts';
+import { formatNumber } from '../../shell/numbers.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { useKeepPage } from '../../shell/use-keep-page.ts';
 import { usePreventReload } from '../../shell/use-prevent-reload.ts';
@@ -335,7 +336,7 @@ function ImportReport({
           {figures.map(([label, value]) => (
             <Table.Tr key={label}>
               <Table.Th>{label}</Table.Th>
-              <Table.Td>{value}</Table.Td>
+              <Table.Td>{formatNumber(value)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
