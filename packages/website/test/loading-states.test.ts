@@ -96,7 +96,7 @@ test('the filters of the leads show that a campaign, a user and an assignee are 
   const shortId = (id: string) => `…${id.slice(-8)}`;
   const [user, assignee] = [shortId(member.userId), shortId(publisher.userId)];
   await expect
-    .poll(() => chips.allInnerTexts())
+    .poll(() => chips.allTextContents())
     .toEqual(['Campaign: DEMO', `Publisher: ${user}`, `Assignee: ${assignee}`]);
   await page.getByRole('button', { name: 'Filters', exact: true }).click();
   await expect.poll(() => valueOf('Publisher')).toBe(user);

@@ -237,7 +237,7 @@ describe('the overview', () => {
       await page.getByRole('link', { name: link, exact: true }).click();
       await page.getByText('1 lead', { exact: true }).waitFor();
       await expect
-        .poll(() => chips.getByRole('button').allInnerTexts())
+        .poll(() => chips.getByRole('button').allTextContents())
         .toEqual(expect.arrayContaining([`Created from: ${from}`, `Created until: ${to}`]));
     }
   });
