@@ -1,7 +1,7 @@
-import { Group, Select, TextInput } from '@mantine/core';
+import { Group, Select } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import type { OverviewRange } from '../api/overview.ts';
-import { hasWholeYear } from './date-input.tsx';
+import { DateInput, hasWholeYear } from './date-input.tsx';
 import * as texts from '../texts/index.ts';
 import { type RangeSearch, type Preset, presets } from './range-search.ts';
 
@@ -130,8 +130,7 @@ function CustomDays({
   };
   return (
     <>
-      <TextInput
-        type="date"
+      <DateInput
         label={labels[0]}
         value={from}
         error={faults[0]}
@@ -140,8 +139,7 @@ function CustomDays({
           offer(value, to);
         }}
       />
-      <TextInput
-        type="date"
+      <DateInput
         label={labels[1]}
         value={to}
         error={isBackward ? t.toBeforeFrom : faults[1]}
