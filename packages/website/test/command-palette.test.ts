@@ -76,7 +76,8 @@ describe('the command palette', () => {
     await page.goto('/overview');
     await page.getByRole('button', { name: 'Search or go to' }).click();
     await box(page).fill('0deadbe');
-    await paletteOf(page).getByText('the first digits of the id (at least 8)').waitFor();
+    const hint = paletteOf(page).getByRole('status');
+    await expect.poll(() => hint.textContent()).toContain('an id by its first 8 or more');
     await box(page).fill('0deadbee');
     await page.getByRole('option', { name: 'Person 0000' }).waitFor();
   });

@@ -103,7 +103,7 @@ const shownInLists = new Set(['span "Acme"', 'input "Off: a person approves lead
 
 /**
  * Opens a page once, and checks its look in both color schemes and densities. Checks its accessibility on a desktop in
- * light mode and on a phone in dark mode, and at each width and with large text that nothing is cut off.
+ * light mode and on a phone in dark mode. Checks at each width, and with large text, that nothing is cut off.
  */
 async function expectGoodWithOneLook(page: Page, { name, path, heading }: WebsitePage): Promise<void> {
   await page.goto(path);

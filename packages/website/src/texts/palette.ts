@@ -9,6 +9,6 @@ export const palette = {
   workspaces: 'Workspaces',
   searching: 'Searching',
   results: (count: number) => (count === 1 ? '1 result' : `${count} results`),
-  none: 'Nothing matches. Leads match by the beginning of a word, the first or last digits of the phone number (at least 3), the first digits of the id (at least 8), or the whole sub-id.',
+  none: 'Nothing matches. Leads match by the beginning of a word, or by the whole sub-id. A phone number matches by its first or last 3 digits or more, an id by its first 8 or more.',
   keys: '↑ ↓ to choose, Enter to open, Esc to close',
 } as const;
