@@ -10,6 +10,7 @@ import { FormActions } from '../../shell/form-actions.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { focusRejected } from '../../shell/use-focus-fault.ts';
 import * as texts from '../../texts/index.ts';
+import { viewDialog as ofDialog } from '../../texts/view-dialog.ts';
 
 const t = texts.leads;
 
@@ -43,7 +44,7 @@ export function ViewDialog({
           (each) =>
             each.id !== view?.id && each.shared === shared && each.name.trim().toLowerCase() === folded,
         );
-        return isTaken ? t.viewExists(shared) : null;
+        return isTaken ? ofDialog.exists(shared) : null;
       },
     },
   });
@@ -65,7 +66,7 @@ export function ViewDialog({
     mutationFn: ({ id }: SavedView) => deleteView(id),
     async onSuccess(_answer, { name }) {
       await refresh();
-      notifications.show({ message: t.viewDeleted(name) });
+      notifications.show({ message: ofDialog.deleted(name) });
     },
   });
   // Callbacks of one call do not run after the dialog is closed, when the user may be elsewhere.
@@ -79,9 +80,9 @@ export function ViewDialog({
         )}
       >
         <Stack>
-          {view === undefined && <Text size="sm">{t.viewKeeps}</Text>}
+          {view === undefined && <Text size="sm">{ofDialog.keeps}</Text>}
           <TextInput
-            label={t.viewName}
+            label={ofDialog.name}
             required
             maxLength={255}
             data-autofocus
@@ -89,8 +90,8 @@ export function ViewDialog({
           />
           {canShare && (
             <Checkbox
-              label={t.shareView}
-              description={t.shareViewHint}
+              label={ofDialog.share}
+              description={ofDialog.shareHint}
               {...form.getInputProps('shared', { type: 'checkbox' })}
             />
           )}
@@ -103,7 +104,7 @@ export function ViewDialog({
               loading={remove.isPending}
               onClick={() => remove.mutate(view, { onSuccess: onDeleted })}
             >
-              {t.deleteView}
+              {ofDialog.delete}
             </Button>
           )}
           {remove.isError && <ErrorNotice error={remove.error} />}
