@@ -74,6 +74,34 @@ describe('with the keyboard only', () => {
     await expect.poll(approved).toEqual([17, 18, 240]);
   });
 
+  test('shortcuts work with Caps Lock and on a keyboard with Cyrillic letters', async () => {
+    const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
+    const ids = await addLeads(website, workspace, member, 3);
+    await page.goto('/leads');
+    await rowOf(page, 'Person 0000').waitFor();
+    const session = await page.context().newCDPSession(page);
+    const press = async (key: string, code: string, modifiers = 0) => {
+      for (const type of ['rawKeyDown', 'keyUp'] as const)
+        await session.send('Input.dispatchKeyEvent', { type, key, code, modifiers });
+    };
+    const statusAt = async (i: number) => (await storedOf(website, ids[i] ?? '')).status;
+    await grid(page).focus();
+    await press('о', 'KeyJ');
+    await press('ф', 'KeyA');
+    await expect.poll(() => statusAt(1)).toBe('Approved');
+    await press('U', 'KeyU');
+    await expect.poll(() => statusAt(1)).toBe('OnHold');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 2, name: 'Person 0001' }).waitFor();
+    await press('ф', 'KeyA');
+    await page.getByRole('heading', { level: 2, name: 'Person 0002' }).waitFor();
+    await press('A', 'KeyA');
+    await expect.poll(() => Promise.all([0, 1, 2].map(statusAt))).toEqual(['OnHold', 'Approved', 'Approved']);
+    const control = 2;
+    await press('л', 'KeyK', control);
+    await page.getByRole('dialog', { name: 'Search leads, pages and actions' }).waitFor();
+  });
+
   test('leads can be found, selected, changed, opened and created', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     const ids = await addLeads(website, workspace, member, 5);

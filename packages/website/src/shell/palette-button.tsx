@@ -7,6 +7,7 @@ import * as texts from '../texts/index.ts';
 import { IconSearch } from './icons.tsx';
 import { lazyDialog } from './lazy-part.tsx';
 import { isModalOpen } from './modal.ts';
+import { shortcutKeyOf } from './shortcut-key.ts';
 
 const t = texts.common;
 const shortcut = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘ K' : 'Ctrl K';
@@ -47,7 +48,7 @@ export function PaletteButton({ me }: { me: Me }) {
   };
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     const { key, ctrlKey, metaKey, altKey, shiftKey } = event;
-    if ((ctrlKey || metaKey) && !altKey && !shiftKey && key.toLowerCase() === 'k') {
+    if ((ctrlKey || metaKey) && !altKey && !shiftKey && shortcutKeyOf(event) === 'k') {
       event.preventDefault();
       if (isOpen) close();
       else if (!event.repeat) open();

@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef } from 'react';
 import { statusKeys } from '../../leads/lead-status.ts';
+import { shortcutKeyOf } from '../../shell/shortcut-key.ts';
 
 /** The elements in which keys are not shortcuts of the page. */
 export const keyConsumers =
@@ -32,13 +33,14 @@ export function useEarlyKeys(isOpen: boolean): EarlyKeys {
   }, [isOpen]);
   useEffect(() => {
     const keep = (event: KeyboardEvent) => {
-      if (kept.current === undefined || event.defaultPrevented || !panelKeys.has(event.key)) return;
+      const key = shortcutKeyOf(event);
+      if (kept.current === undefined || event.defaultPrevented || !panelKeys.has(key)) return;
       if (event.ctrlKey || event.metaKey || event.altKey || !(event.target instanceof Element)) return;
       if (event.target.closest(keyConsumers) !== null) return;
       event.preventDefault();
       event.stopPropagation();
       // A key that is held down must not change the leads that follow.
-      if (!event.repeat) kept.current.push(event.key);
+      if (!event.repeat) kept.current.push(key);
     };
     document.addEventListener('keydown', keep, { capture: true });
     return () => document.removeEventListener('keydown', keep, { capture: true });

@@ -19,6 +19,7 @@ import {
 } from 'react';
 import { countFilters, type LeadFilters, type LeadSort, sortOf } from '../../leads/lead-search.ts';
 import { nextStatuses, statusKeys, statusOf } from '../../leads/lead-status.ts';
+import { shortcutKeyOf } from '../../shell/shortcut-key.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { useNow } from '../../shell/time.ts';
 import { useIsNarrower } from '../../shell/use-is-narrower.ts';
@@ -172,16 +173,17 @@ export function LeadList({
     if (event.target !== scroller.current || event.ctrlKey || event.metaKey || event.altKey) return;
     const active = leads[activeIndex];
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? height) / height) - 2);
-    const to = indexAfterKey(event.key, activeIndex, page, leads.length - 1);
-    const status = statusKeys[event.key];
+    const key = shortcutKeyOf(event.nativeEvent);
+    const to = indexAfterKey(key, activeIndex, page, leads.length - 1);
+    const status = statusKeys[key];
     if (to !== undefined) move(to, event.shiftKey);
-    else if ((event.key === ' ' || event.key === 'Enter' || status !== undefined) && isOutdated()) {
+    else if ((key === ' ' || key === 'Enter' || status !== undefined) && isOutdated()) {
       // The shown row is not the one that the user means.
       notifications.show({ id: 'too-early', color: 'yellow', message: t.tooEarly });
-    } else if (event.key === ' ') selection.select(activeIndex, event.shiftKey);
-    else if (event.key === 'Enter' && active !== undefined) onOpen(active.id);
-    else if (event.key === 'Escape') clearSelection();
-    else if (event.key === 'u' && canChange) statusChanges.undo();
+    } else if (key === ' ') selection.select(activeIndex, event.shiftKey);
+    else if (key === 'Enter' && active !== undefined) onOpen(active.id);
+    else if (key === 'Escape') clearSelection();
+    else if (key === 'u' && canChange) statusChanges.undo();
     else if (status !== undefined && canChange) {
       // A key that is held down must not change the leads that follow.
       if (event.repeat) return;

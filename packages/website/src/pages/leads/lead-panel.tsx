@@ -13,6 +13,7 @@ import { useCommands } from '../../shell/commands.ts';
 import { IconChevronDown, IconChevronUp } from '../../shell/icons.tsx';
 import { inert } from '../../shell/inert.ts';
 import { keepFocus } from '../../shell/keep-focus.ts';
+import { shortcutKeyOf } from '../../shell/shortcut-key.ts';
 import { ErrorNotice, PendingPage } from '../../shell/states.tsx';
 import { useFocusBack } from '../../shell/use-focus-back.ts';
 import * as texts from '../../texts/index.ts';
@@ -116,9 +117,10 @@ export function LeadPanel({
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (statusChanges.isDialogOpen || !(event.target instanceof Element)) return;
     if (event.key !== 'Escape' && event.target.closest(typedInto) !== null) return;
+    const key = shortcutKeyOf(event.nativeEvent);
     // A key that is held down must not change the leads that follow.
-    if (event.repeat && event.key in statusKeys) return;
-    if (!handleKey(event.key, found.data?.lead ?? findChosen())) return;
+    if (event.repeat && key in statusKeys) return;
+    if (!handleKey(key, found.data?.lead ?? findChosen())) return;
     event.preventDefault();
     event.stopPropagation();
   };
