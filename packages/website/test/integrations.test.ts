@@ -2,7 +2,7 @@ import { answering, startReceiver, verified, type WebhookReceiver } from '@leads
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { choose, expectFocusOn, press as pressByKeyboard, write } from './by-keyboard.ts';
-import { notice, openEdit } from './leads-page.ts';
+import { addLeads, notice, openEdit } from './leads-page.ts';
 import { expectGoodEverywhere, expectGoodPage } from './page-checks.ts';
 import { hold, openWebsite, waitForFrames, type Website } from './website.ts';
 
@@ -197,7 +197,7 @@ test('the delivery log names a lead by the name that it was given a moment ago',
 });
 
 test('missed events are sent again since a day in the time zone of the browser', async () => {
-  const { page } = await website.openSignedIn({ role: 'manager' });
+  const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
   // A zone whose day is not that of UTC at present.
   const timezoneId = new Date().getUTCHours() < 10 ? 'Etc/GMT+12' : 'Pacific/Kiritimati';
   const session = await page.context().newCDPSession(page);
@@ -214,6 +214,16 @@ test('missed events are sent again since a day in the time zone of the browser',
   await since.fill('2026-01-31');
   await dialog.getByRole('button', { name: 'Send missed events' }).click();
   await page.getByText('Nothing was missed since then.').waitFor();
+  const [lead] = await addLeads(website, workspace, member, 1);
+  await website.fixture.sql(
+    `INSERT INTO delivery (id, workspace_id, endpoint_id, type, lead_id, version, state)
+     SELECT gen_random_uuid(), $1, id, 'lead.updated', $2, n, 'failed'
+     FROM delivery_endpoint, generate_series(2, 1001) n WHERE workspace_id = $1`,
+    [workspace.id, lead],
+  );
+  await press(page, 'Send missed events');
+  await dialog.getByRole('button', { name: 'Send missed events' }).click();
+  await page.getByText('1,000 events are sent again.').waitFor();
 });
 
 test('the secret is rotated, headers are replaced, and the webhook is deleted', async () => {

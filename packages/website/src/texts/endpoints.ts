@@ -8,6 +8,7 @@ const states: Readonly<Record<DeliveryState, string>> = {
   superseded: 'Superseded',
 };
 
+const number = new Intl.NumberFormat('en');
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
 const seconds = new Intl.NumberFormat('en', { style: 'unit', unit: 'second', unitDisplay: 'long' });
 const minutes = new Intl.NumberFormat('en', { style: 'unit', unit: 'minute', unitDisplay: 'long' });
@@ -71,7 +72,7 @@ export const endpoints = {
   recovered: (count: number) =>
     count === 0
       ? 'Nothing was missed since then.'
-      : `${count} ${count === 1 ? 'event is' : 'events are'} sent again.`,
+      : `${number.format(count)} ${count === 1 ? 'event is' : 'events are'} sent again.`,
   notFound: (kind: EndpointKind) => `This ${kind} does not exist, or it was deleted.`,
 
   deliveries: 'Deliveries',
