@@ -381,6 +381,20 @@ describe('the overview', () => {
     await expect.poll(names).toEqual(['Ada', 'Grace']);
   });
 
+  test('groups the digits of the number of landing pages that need attention', async () => {
+    const { page, workspace } = await website.openSignedIn();
+    await website.fixture.sql(
+      `INSERT INTO landing_page (id, workspace_id, name, updated_at)
+       SELECT gen_random_uuid(), $1, 'page-' || n, now() FROM generate_series(1, 1000) n`,
+      [workspace.id],
+    );
+    await page.goto('/overview');
+    const attention = page.getByRole('region', { name: 'Needs attention' });
+    await expect
+      .poll(() => attention.getByRole('listitem').allInnerTexts())
+      .toEqual([expect.stringContaining('1,000 landing pages have no campaign.')]);
+  });
+
   test('compares a range that ends today with the same span before', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     // A zone where it is between 11:30 and 12:30, so that it is not 13:00 before the end of the test. The signs of these

@@ -107,12 +107,12 @@ export const overview = {
     callMine: 'Call yours',
     callAll: 'See all of them',
     landingPages: {
-      pending: (count: number) =>
-        count === 1 ? '1 landing page waits for approval.' : `${count} landing pages wait for approval.`,
-      unmapped: (count: number) =>
-        count === 1 ? '1 landing page has no campaign.' : `${count} landing pages have no campaign.`,
-      archived: (count: number) =>
-        count === 1
+      pending: (count: string) =>
+        count === '1' ? '1 landing page waits for approval.' : `${count} landing pages wait for approval.`,
+      unmapped: (count: string) =>
+        count === '1' ? '1 landing page has no campaign.' : `${count} landing pages have no campaign.`,
+      archived: (count: string) =>
+        count === '1'
           ? '1 landing page is mapped to an archived campaign.'
           : `${count} landing pages are mapped to an archived campaign.`,
     },

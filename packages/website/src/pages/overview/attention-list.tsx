@@ -66,7 +66,7 @@ function Items({ attention }: { attention: Attention }) {
     if (count === 0) continue;
     items.push({
       key: kind,
-      text: t.landingPages[kind](count),
+      text: t.landingPages[kind](formatNumber(count)),
       link: (
         <AnchorLink to="/campaigns" hash="landing-pages" size="sm">
           {t.landingPageLinks[kind]}
