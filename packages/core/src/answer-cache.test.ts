@@ -71,6 +71,11 @@ describe('while the database is unavailable', () => {
     expect(cache.use.stale).toBe(2);
   });
 
+  test('a query without a kept answer fails with the error of the database, so that the log has its cause', async () => {
+    store.failure = unavailable();
+    await expect(get()).rejects.toBe(store.failure);
+  });
+
   test('a stale answer does not become fresh by being served', async () => {
     await get();
     store.failure = unavailable();

@@ -156,6 +156,7 @@ export class AnswerCache<Found> {
     findInSnapshot: (() => Promise<SnapshotAnswer<Found> | undefined>) | undefined,
     answer: Answer<Found> | undefined,
   ): Promise<Found> {
+    let outage: LeadsError | undefined;
     // While the database is unavailable, one query at a time waits for it.
     if (!(database.isUnavailable && database.isQueried)) {
       try {
@@ -170,13 +171,15 @@ export class AnswerCache<Found> {
         else database.markSlow();
       } catch (error) {
         if (!isOutage(error)) throw error;
+        outage = error;
       }
     }
     const fromSnapshot = answer === undefined ? await findInSnapshot?.() : undefined;
     if (fromSnapshot !== undefined) this.#keepFromSnapshot(key, fromSnapshot);
-    const { found } = answer ?? fromSnapshot ?? notFound();
+    const served = answer ?? fromSnapshot;
+    if (served === undefined) throw outage ?? new LeadsError('unavailable');
     this.#staleHits += 1;
-    return found;
+    return served.found;
   }
 
   #keep(key: string, found: Found, startedAt: number): void {
@@ -214,8 +217,4 @@ export class AnswerCache<Found> {
     keys?.delete(key);
     if (keys?.size === 0) this.#keysByTenant.delete(tenant);
   }
-}
-
-function notFound(): never {
-  throw new LeadsError('unavailable');
 }
