@@ -152,6 +152,20 @@ describe('CsvReader', () => {
     expect(read('\n\na;b\n1;2')).toEqual([record(3, 'a', 'b'), record(4, '1', '2')]);
   });
 
+  test('skips a first line that names the separator for Excel', () => {
+    for (const separator of [',', ';', '\t']) {
+      for (const sizes of [[1], [100]]) {
+        expect(read(`\ufeffsep=${separator}\r\na${separator}b\r\n1${separator}2`, sizes)).toEqual([
+          record(2, 'a', 'b'),
+          record(3, '1', '2'),
+        ]);
+      }
+    }
+    expect(read('a;b\nsep=;\n')).toEqual([record(1, 'a', 'b'), record(2, 'sep=', '')]);
+    expect(read('sep=;b\n1;2')).toEqual([record(1, 'sep=', 'b'), record(2, '1', '2')]);
+    expect(read('sep=;')).toEqual([]);
+  });
+
   test('skips a byte order mark, even if it is split between pieces', () => {
     for (const separator of [',', ';', '\t']) {
       const file = Buffer.from(`\ufeff"a"${separator}b\n1${separator}2`);

@@ -16,6 +16,9 @@ export interface CsvFault {
 
 type CsvEntry = CsvRecord | CsvFault;
 
+/** A first line that names the separator. Excel reads it, and does not show it. */
+const separatorLine = /^sep=[,;\t]$/i;
+
 /** The maximum size of a cell and of a record. The reader keeps no more than one record in memory. */
 export const csvBounds = { cellBytes: 64 * 1024, recordBytes: 2 * 1024 * 1024, cells: 1000 } as const;
 /** A cell may start with an apostrophe that is not part of its text. */
@@ -34,7 +37,7 @@ type State = 'cell start' | 'plain' | 'quoted' | 'after quote' | 'skipping';
  * Reads CSV (RFC 4180) in pieces of any size, in bounded memory, in Node.js and in browsers.
  *
  * The separator is the comma, semicolon or tab, whichever is most frequent in the first line. Lines end in CRLF, LF or
- * CR. Empty lines are skipped. A quote inside an unquoted cell is an ordinary character.
+ * CR. Empty lines are skipped, and a first line `sep=;`, which names the separator for Excel. A quote inside an unquoted cell is an ordinary character.
  *
  * A record that cannot be read does not affect other records, as far as CSV allows. After a misplaced quote, reading
  * continues in the line after the opening quote. This is why csv-parse is not used: csv-parse reads everything after
@@ -256,6 +259,7 @@ export class CsvReader {
     } catch {
       return { offset, line, fault: 'is not UTF-8' };
     }
+    if (line === 1 && separatorLine.test(text)) return undefined;
     if (bytes.includes(0)) return { offset, line, fault: 'contains a NUL character, which cannot be stored' };
 
     // Decoding an ASCII record once instead of cell by cell nearly halves the time of reading a file.
