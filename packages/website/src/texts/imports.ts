@@ -33,6 +33,8 @@ export const imports = {
   unreadable:
     'The browser cannot read the file. It was changed, moved or deleted after you chose it, or it is a folder. Choose it again. A changed file is imported as a new file: remove the lines whose leads are stored.',
   empty: 'The file has no header line. Add a first line with the names of the columns.',
+  noRecords:
+    'The file has one line only. The first line has the names of the columns, and each further line is a lead.',
   headerFault: (fault: string) => `The header line ${fault}.`,
   otherFile: 'Choose another file',
   delimiter: (name: string) => `Columns are separated by ${name}.`,

@@ -48,7 +48,7 @@ const sampleRecords = 3;
 /**
  * Reads the header and the first records of a file.
  *
- * @throws UserError if the file is not UTF-8, has no header or cannot be read.
+ * @throws UserError if the file is not UTF-8, has no header or no further line, or cannot be read.
  */
 export async function readHead(file: File): Promise<ImportFile> {
   if (!(await isUtf8(file.slice(0, headBytes)))) throw unusable(t.notUtf8);
@@ -63,15 +63,16 @@ export async function readHead(file: File): Promise<ImportFile> {
   if ('fault' in header) throw unusable(t.headerFault(header.fault));
   const columns = header.cells.map((cell) => fromCell(cell).trim());
   if (columns.every((column) => column === '')) throw unusable(t.empty);
-  const bodyOffset = records[0]?.offset ?? file.size;
+  const [first] = records;
+  if (first === undefined) throw unusable(t.noRecords);
   return {
     file,
     separator: reader.separator,
     columns,
     sample: records.flatMap((record) => ('cells' in record ? [record] : [])),
-    header: await textOf(file.slice(header.offset, bodyOffset)),
-    bodyOffset,
-    bodyLine: records[0]?.line ?? header.line + 1,
+    header: await textOf(file.slice(header.offset, first.offset)),
+    bodyOffset: first.offset,
+    bodyLine: first.line,
   };
 }
 
