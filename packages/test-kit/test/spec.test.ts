@@ -773,7 +773,7 @@ describe('spec 8: limits', () => {
       const length = bytes - JSON.stringify({ ...fields, address: '' }).length;
       return { ...fields, address: 'x'.repeat(length) };
     };
-    const tooLarge = { success: false, error: 'validation', message: 'Request body is too large' };
+    const tooLarge = { success: false, error: 'validation', message: 'Request body is larger than 64 KiB' };
     const forCrm = { campaignCode: 'DEMO', name: 'Ada', phone: '1' };
     const forIntake = { name: 'Ada', phone: '1' };
     expect((await create(sized(forCrm, 65_536))).status).toBe(200);
