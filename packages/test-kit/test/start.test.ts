@@ -58,6 +58,7 @@ interface Total {
 
 /** Signs in with the printed credentials, and returns the leads, landing pages and sums of payouts. */
 async function signInAndRead({ website, email, password }: Demo) {
+  const monthAgo = new Date(Date.now() - 31 * 86_400_000).toISOString().slice(0, 10);
   const signedIn = await fetch(`${website}/api/auth/sign-in/email`, {
     method: 'POST',
     headers: { Origin: website, 'Content-Type': 'application/json' },
@@ -73,7 +74,7 @@ async function signInAndRead({ website, email, password }: Demo) {
   return {
     leads: (await get('/order/leads?limit=1000')) as ListedLead[],
     unmapped: (await get('/landing-pages?mapped=false')) as object[],
-    totals: ((await get('/statements?from=2026-01-01')) as { totals: Total[] }).totals,
+    totals: ((await get(`/statements?from=${monthAgo}`)) as { totals: Total[] }).totals,
     historyOf: async (id: string) =>
       (await get(`/order/leads/${id}/history`)) as { type: string; to?: string }[],
   };
