@@ -58,19 +58,25 @@ const places = [
   },
 ] as const;
 
+interface DemoCampaign {
+  readonly code: string;
+  readonly name: string;
+  readonly duplicateWindowSeconds?: number;
+  readonly payout?: Payout;
+}
+
 /** A campaign that detects duplicates within a week. */
-const solar = { code: 'SOLAR', name: 'Solar panels', duplicateWindowSeconds: 7 * 24 * 3600 } as const;
-const campaigns = [
+const solar = {
+  code: 'SOLAR',
+  name: 'Solar panels',
+  duplicateWindowSeconds: 7 * 24 * 3600,
+  payout: { amount: '32.5', currency: 'EUR' },
+} as const satisfies DemoCampaign;
+const campaigns: readonly DemoCampaign[] = [
   { code: 'DEMO', name: 'Demo campaign' },
   solar,
-  { code: 'INSURE', name: 'Car insurance' },
-] as const;
-
-/** The payouts of leads by campaign. The other leads have none. */
-const payouts = {
-  SOLAR: { amount: '32.5', currency: 'EUR' },
-  INSURE: { amount: '18', currency: 'USD' },
-} as const satisfies Partial<Record<(typeof campaigns)[number]['code'], Payout>>;
+  { code: 'INSURE', name: 'Car insurance', payout: { amount: '18', currency: 'USD' } },
+];
 
 /**
  * Landing pages with the probability that a lead arrives by each. The last one is not mapped to a campaign.
@@ -114,14 +120,12 @@ export async function addDemoLeads(databaseUrl: string, slug: string, now: Date)
 
   const ids = new Map<string | undefined, string>();
   const existingCampaigns = await campaignStore.list(workspace.id);
-  for (const { code, ...campaign } of campaigns) {
+  for (const { code, payout, ...campaign } of campaigns) {
     const { id } =
       existingCampaigns.find((each) => each.code === code) ??
       (await campaignStore.create({ workspaceId: workspace.id, code, isDefault: false, ...campaign }));
+    if (payout !== undefined) await campaignStore.update(workspace.id, id, () => ({ payout }));
     ids.set(code, id);
-  }
-  for (const [code, payout] of Object.entries(payouts)) {
-    await campaignStore.update(workspace.id, ids.get(code) ?? '', () => ({ payout }));
   }
   // The campaign for leads of unmapped landing pages.
   ids.set(undefined, existingCampaigns.find(({ isDefault }) => isDefault)?.id ?? ids.get('DEMO') ?? '');
