@@ -147,6 +147,8 @@ describe('the developers area', () => {
     await page.clock.install();
     await page.goto('/developers');
     await createKey(page, 'Shop');
+    // Until the list is loaded again, the page knows only the key that it had before.
+    await row(page, 'Shop').waitFor();
     const use = async (name: string) => {
       const [stored] = await website.fixture.sql<{ at: Date }>(
         `UPDATE api_key SET last_used_at = clock_timestamp() WHERE user_id = $1 AND name = $2
