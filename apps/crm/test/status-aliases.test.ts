@@ -96,7 +96,7 @@ describe('status aliases', () => {
       { alias: 'FUSS', status: 'Paid' },
     ]);
     expect(twice.json<object>()).toMatchObject({
-      errors: [{ pointer: '#/aliases/3/alias', detail: 'occurs twice' }],
+      errors: [{ pointer: '#/aliases/3/alias', detail: 'is in the list twice' }],
     });
   });
 
@@ -121,7 +121,7 @@ describe('status aliases', () => {
           { alias: ' A', status: 'OnHold' },
         ],
         '#/aliases/1/alias',
-        'occurs twice',
+        'is in the list twice',
       ],
       [[{ alias: 'paid', status: 'Trashed' }], '#/aliases/0/alias', 'is the name of the status Paid'],
       [[{ alias: ' ', status: 'Paid' }], '#/aliases/0/alias', 'must contain a character other than a space'],

@@ -519,12 +519,16 @@ test('managers create, change and delete status aliases, and see why one is reje
   );
   await press(page, 'Edit the status alias fake');
   await (await fillIn('no answer', 'On hold', '')).getByRole('button', { name: 'Save' }).click();
-  await section.getByText('no answer').waitFor();
+  await section.getByRole('listitem').filter({ hasText: 'no answer' }).getByText('On hold').waitFor();
   expect(await stored()).toEqual([
     { alias: 'confirmed', status: 'Approved', reason: null },
     { alias: 'no answer', status: 'OnHold', reason: null },
   ]);
   await expectGoodEverywhere(page, 'integrations-aliases');
+  await press(page, 'New status alias');
+  await (await fillIn('CONFIRMED', 'Approved', '')).getByRole('button', { name: 'Create' }).click();
+  await page.getByText('Is in the list twice').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
   await press(page, 'Delete the status alias no answer');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await section.getByText('no answer').waitFor({ state: 'detached' });

@@ -111,7 +111,7 @@ export async function replaceStatusAliases(
     if (named !== undefined && named !== each.status) {
       faults.push({ at: 'body', path, reason: `is the name of the status ${named}` });
     }
-    if (seen.has(keyOf(alias))) faults.push({ at: 'body', path, reason: 'occurs twice' });
+    if (seen.has(keyOf(alias))) faults.push({ at: 'body', path, reason: 'is in the list twice' });
     seen.add(keyOf(alias));
     if (Array.from(alias).length > maxFoldedLength) {
       const reason = `must have at most ${maxFoldedLength} characters after Unicode normalization (NFKC)`;

@@ -70,7 +70,7 @@ export function StatusAliases() {
                 </Text>
               }
               facts={[
-                [t.status, each.status],
+                [t.status, leads.statuses[each.status]],
                 ...(each.reason === undefined ? [] : [[t.reason, each.reason] as const]),
               ]}
               actions={
