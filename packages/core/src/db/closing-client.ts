@@ -10,6 +10,10 @@ export class ClosingClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config);
     const { connection } = this as unknown as Connected;
-    connection.on('error', () => connection.stream.destroy());
+    connection.on('error', (error: NodeJS.ErrnoException) => {
+      // Prisma replaces an error of a system call by one that lacks its code, such as ECONNREFUSED, which names the reason.
+      delete error.syscall;
+      connection.stream.destroy();
+    });
   }
 }

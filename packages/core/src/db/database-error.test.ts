@@ -286,7 +286,7 @@ describe('an outage is', () => {
     await expectUnavailable(createCampaignStore(database).findByCode(tenant.workspaceId, 'x'));
     const query = { workspaceId: tenant.workspaceId, landingPage: 'x', keyCampaignId: undefined };
     await expectUnavailable(createIntakeRouting(database).findRoutes([query]));
-    await expectUnavailable(
+    const { code } = await expectUnavailable(
       createWorkspaceStore(database).addMember({
         email: 'ada@example.io',
         name: 'Ada',
@@ -294,6 +294,7 @@ describe('an outage is', () => {
         workspace: { slug: 'acme', name: 'Acme' },
       }),
     );
+    expect(code).toBe('ECONNREFUSED');
   });
 
   test('a refused connection at each address of a host with several', async () => {

@@ -133,7 +133,7 @@ export async function translateErrors<Result>(
   }
 }
 
-/** The reason for each connection error code of node-postgres and the operating system. */
+/** The reason for each connection error code of Prisma, node-postgres and the operating system. */
 const connectionErrors: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
@@ -143,6 +143,7 @@ const connectionErrors: Readonly<Record<string, string>> = {
   ENETUNREACH: 'network unreachable',
   ENOENT: 'socket not found',
   ETIMEDOUT: 'connection timed out',
+  P1011: 'TLS failed',
 };
 
 /** Turns a connection error of node-postgres into DatabaseUnreachable. Returns any other error unchanged. */
@@ -176,8 +177,14 @@ function asUnreachable(error: unknown): DatabaseUnreachable | undefined {
     return new DatabaseUnreachable('it rejects the user or the password');
   }
   if (sqlState === '3D000') return new DatabaseUnreachable('the database does not exist');
-  return isOutage(error) ? new DatabaseUnreachable('') : undefined;
+  if (!isOutage(error)) return undefined;
+  if (!(error.cause instanceof DatabaseError)) return new DatabaseUnreachable('');
+  const { code = noCode } = error.cause;
+  return new DatabaseUnreachable(connectionErrors[code] ?? code);
 }
+
+/** The reason of an error of node-postgres without a code. */
+const noCode = 'it did not answer in time, closed the connection, or does not support TLS';
 
 function sqlStateOf(error: unknown): string | undefined {
   const cause = isOutage(error) ? error.cause : error;
