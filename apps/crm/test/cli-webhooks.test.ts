@@ -361,6 +361,17 @@ test('`leads webhook rotate-secret` prints a new secret, and the old one signs d
   expect(await usageError(...rotate, '8d')).toBe('error: --overlap must be at most 7d\n');
 });
 
+test('`leads webhook create` exits with 1 and names the command for a new secret, if its secret cannot be printed', async () => {
+  const { child, ended } = startLeads(['webhook', 'create', '--url', `${receiver.url}/lost`], env);
+  child.stdout?.destroy();
+  const { code, stderr } = await ended;
+  expect(code).toBe(1);
+  const [, rotate = ''] =
+    /^error: The secret is lost: run `leads (webhook rotate-secret \S+ --workspace \S+)`\n$/.exec(stderr) ??
+    [];
+  expect(await json(...rotate.split(' '))).toMatchObject({ url: `${receiver.url}/lost` });
+});
+
 test('names what is wrong with a webhook, and the setting that is missing', async () => {
   expect(await usageError('webhook', 'create', '--url', 'ftp://example.com')).toBe(
     'error: url must have the scheme https or http\n',

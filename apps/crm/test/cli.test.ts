@@ -561,6 +561,23 @@ describe('leads db grant', () => {
     }
   });
 
+  test('exits with 1 and names the settings of the passwords, if these cannot be printed', async () => {
+    await using database = await createTestDatabase();
+    const roles = [`crm_lost_${suffix}`, `intake_lost_${suffix}`] as const;
+    const args = ['db', 'grant', '--crm-role', roles[0], '--intake-role', roles[1]];
+    const { child, ended } = startLeads(args, { DATABASE_URL: database.url });
+    child.stdout?.destroy();
+    try {
+      expect(await ended).toMatchObject({
+        code: 1,
+        stderr:
+          'error: The secret is lost: set LEADS_CRM_PASSWORD and LEADS_INTAKE_PASSWORD, and run the command again\n',
+      });
+    } finally {
+      await runAs(database.url, `DROP OWNED BY ${roles.join(', ')}; DROP ROLE ${roles.join(', ')}`);
+    }
+  });
+
   test('reports that the database is not migrated', async () => {
     await using database = await createEmptyDatabase();
     const { code, stderr } = await runLeads(grantArgs, { DATABASE_URL: database.url });
@@ -923,6 +940,20 @@ describe('leads key and leads token', () => {
     expect(token.stdout).toMatch(/\n\n  eyJ[\w.-]+\n\nIt is shown only once/);
     expect([key.stderr, token.stderr]).toEqual(['', '']);
   });
+
+  test.each(['key', 'token'])(
+    'leads %s create exits with 1 and names the command that revokes, if its secret cannot be printed',
+    async (kind) => {
+      const args = [kind, 'create', '--user', 'ada@example.com', '--name', 'Lost'];
+      const { child, ended } = startLeads(args, { DATABASE_URL: database.url, JWT_SECRET: jwtSecret });
+      child.stdout?.destroy();
+      const { code, stderr } = await ended;
+      expect(code).toBe(1);
+      const [, revoke = ''] =
+        /^error: The secret is lost: run `leads (\w+ revoke \S+ --workspace acme)`\n$/.exec(stderr) ?? [];
+      expect(await json(revoke)).toMatchObject({ name: 'Lost', revokedAt: isoDate });
+    },
+  );
 
   test('reject an unknown user, an ambiguous workspace and a workspace without the user', async () => {
     for (const kind of ['key', 'token']) {

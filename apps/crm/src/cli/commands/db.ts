@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { CliError, describeConnectionError } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import { examples, jsonOption } from '../runtime/help.ts';
-import { type OutputOptions, printNotice, printResult } from '../runtime/output.ts';
+import { type OutputOptions, printNotice, printResult, printSecret } from '../runtime/output.ts';
 import { GrantSettings, readSettings } from '../runtime/settings.ts';
 
 interface GrantOptions extends OutputOptions {
@@ -50,7 +50,14 @@ async function grant(io: CliIo, options: GrantOptions): Promise<void> {
         intake: { name: options.intakeRole, password: settings.LEADS_INTAKE_PASSWORD },
       },
     });
-    printResult(io, options, { roles }, roles.map(lineOf).join('\n'));
+    const text = roles.map(lineOf).join('\n');
+    const printed = roles.filter(({ password }) => password !== undefined);
+    if (printed.length === 0) printResult(io, options, { roles }, text);
+    else {
+      const names = printed.map(({ service }) => `LEADS_${service.toUpperCase()}_PASSWORD`).join(' and ');
+      const remedy = `set ${names}, and run the command again`;
+      await printSecret(io, options, { roles }, { text, remedy });
+    }
     const refused = roles.flatMap(({ refusedSettings = [] }) => refusedSettings);
     if (refused.length > 0) {
       printNotice(

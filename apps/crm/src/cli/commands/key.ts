@@ -15,7 +15,7 @@ import { addListAndRevokeCommands, formatSecret, type Owners } from '../runtime/
 import { examples, jsonOption, type WorkspaceOptions, workspaceOption } from '../runtime/help.ts';
 import { findCampaign, findMembership } from '../runtime/lookups.ts';
 import { type Operator, openOperator } from '../runtime/operator.ts';
-import { printResult } from '../runtime/output.ts';
+import { printSecret } from '../runtime/output.ts';
 
 interface CreateKeyOptions extends WorkspaceOptions {
   readonly user: string;
@@ -133,7 +133,7 @@ async function createKey(io: CliIo, options: CreateKeyOptions, command: Command)
     details: { ...apiKeyDetails(record), userId: user.id },
   });
   const until = expiresAt === undefined ? '' : `, valid until ${expiresAt.toISOString()}`;
-  printResult(
+  await printSecret(
     io,
     options,
     {
@@ -147,7 +147,10 @@ async function createKey(io: CliIo, options: CreateKeyOptions, command: Command)
       expiresAt,
       apiKey,
     },
-    formatSecret(`API key ${name} of ${user.email} in workspace ${workspace.slug}${until}:`, apiKey),
+    {
+      text: formatSecret(`API key ${name} of ${user.email} in workspace ${workspace.slug}${until}:`, apiKey),
+      remedy: `run \`leads key revoke ${id} --workspace ${workspace.slug}\``,
+    },
   );
 }
 

@@ -6,7 +6,7 @@ import { addListAndRevokeCommands, formatSecret, type Owners } from '../runtime/
 import { exampleId, examples, jsonOption, type WorkspaceOptions, workspaceOption } from '../runtime/help.ts';
 import { findMembership } from '../runtime/lookups.ts';
 import { type Operator, openOperator } from '../runtime/operator.ts';
-import { printResult } from '../runtime/output.ts';
+import { printSecret } from '../runtime/output.ts';
 import { readSettings, SigningSettings } from '../runtime/settings.ts';
 
 interface CreateTokenOptions extends WorkspaceOptions {
@@ -92,11 +92,14 @@ async function createToken(io: CliIo, options: CreateTokenOptions): Promise<void
     details: { name, userId: user.id, expiresAt: expiresAt.toISOString() },
   });
   const about = `Access token ${name} of ${user.email} in workspace ${workspace.slug}`;
-  printResult(
+  await printSecret(
     io,
     options,
     { id, name, createdAt, expiresAt, accessToken },
-    formatSecret(`${about}, valid until ${expiresAt.toISOString()}:`, accessToken),
+    {
+      text: formatSecret(`${about}, valid until ${expiresAt.toISOString()}:`, accessToken),
+      remedy: `run \`leads token revoke ${id} --workspace ${workspace.slug}\``,
+    },
   );
 }
 

@@ -1,6 +1,7 @@
 import { createWebhook, listWebhooks, maxOverlapSeconds, rotateWebhookSecret } from '@leads/core/delivery';
 import { LeadEventType } from '@leads/core/event';
 import { LeadStatus } from '@leads/core/lead';
+import type { Workspace } from '@leads/core/workspace';
 import { type Command, Option } from 'commander';
 import { webhookSettingsOf } from '../../deliveries/webhook-settings.ts';
 import { parseDuration, parseText } from '../runtime/arguments.ts';
@@ -9,7 +10,7 @@ import type { CliIo } from '../runtime/cli-io.ts';
 import { exampleId, examples, jsonOption, type WorkspaceOptions, workspaceOption } from '../runtime/help.ts';
 import { findWorkspace } from '../runtime/lookups.ts';
 import { openOperator } from '../runtime/operator.ts';
-import { formatTable, printResult } from '../runtime/output.ts';
+import { formatTable, printResult, printSecret } from '../runtime/output.ts';
 import { DeliverySettings, readSettings } from '../runtime/settings.ts';
 import {
   addEndpointCommands,
@@ -122,8 +123,12 @@ async function create(io: CliIo, options: CreateOptions): Promise<void> {
   );
   await recordEndpointAction(operator, { workspace, action: 'webhook.created', endpoint: webhook });
   const text = `Created webhook ${webhook.id} in workspace ${workspace.slug}. Its secret is not shown again:\n${secret}`;
-  printResult(io, options, { ...webhook, secret }, text);
+  await printSecret(io, options, { ...webhook, secret }, { text, remedy: rotate(webhook.id, workspace) });
 }
+
+/** Returns what replaces a lost secret. */
+const rotate = (id: string, { slug }: Workspace) =>
+  `run \`leads webhook rotate-secret ${id} --workspace ${slug}\``;
 
 async function list(io: CliIo, options: WorkspaceOptions): Promise<void> {
   await using operator = openOperator(io);
@@ -144,6 +149,6 @@ async function rotateSecret(io: CliIo, id: string, options: RotateOptions): Prom
     });
     await recordEndpointAction(operator, { workspace, action: 'webhook.secret_rotated', endpoint: webhook });
     const text = `Replaced the secret of webhook ${id}. The new one is not shown again:\n${secret}`;
-    printResult(io, options, { ...webhook, secret }, text);
+    await printSecret(io, options, { ...webhook, secret }, { text, remedy: rotate(id, workspace) });
   });
 }

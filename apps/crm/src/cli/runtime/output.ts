@@ -1,3 +1,4 @@
+import { CliError } from './cli-error.ts';
 import type { CliIo } from './cli-io.ts';
 
 /** The options of every command. */
@@ -13,14 +14,35 @@ export interface Column<Row> {
   readonly value: (row: Row) => string;
 }
 
-/** Prints a command's result on stdout: `value` as JSON, or `text` for people. */
+/** Prints a command's result on stdout: `value` as JSON, or `text` for people. `onWritten` gets the error of stdout. */
 export function printResult(
   { stdout }: Pick<CliIo, 'stdout'>,
   options: OutputOptions,
   value: unknown,
   text: string,
+  onWritten?: (error?: Error | null) => void,
 ): void {
-  stdout.write(`${options.json === true ? JSON.stringify(value) : text}\n`);
+  stdout.write(`${options.json === true ? JSON.stringify(value) : text}\n`, onWritten);
+}
+
+/**
+ * Prints a result with a secret that is not shown again.
+ *
+ * @param remedy what the operator must do if the secret is lost.
+ * @throws CliError with the remedy if stdout cannot be written, also if its reader has closed the pipe.
+ */
+export function printSecret(
+  io: Pick<CliIo, 'stdout'>,
+  options: OutputOptions,
+  value: unknown,
+  { text, remedy }: { readonly text: string; readonly remedy: string },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    printResult(io, options, value, text, (error) => {
+      if (error) reject(new CliError(`The secret is lost: ${remedy}`, { cause: error }));
+      else resolve();
+    });
+  });
 }
 
 /** Prints a progress line or an error on stderr. */
