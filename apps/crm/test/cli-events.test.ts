@@ -144,7 +144,20 @@ describe('leads events tail', () => {
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)]);
   });
 
-  test('reports a missing NATS_URL, an unreachable NATS or an unknown workspace in one line', async () => {
+  test('names the cause while NATS has no JetStream', async () => {
+    await using streamless = await startNats({
+      binary,
+      dataDir: join(dataDir, 'streamless'),
+      settings: 'jetstream: disabled',
+    });
+    const { stderr } = start([], { NATS_URL: streamless.url });
+    await vi.waitFor(
+      () => expect(stderr()).toBe('The NATS streams are unavailable: JetStream does not answer; retrying\n'),
+      60_000,
+    );
+  });
+
+  test('reports a missing NATS_URL, an unreachable NATS, an unknown workspace or campaign in one line', async () => {
     expect(await runTail([], {})).toEqual({
       code: 2,
       stdout: '',
@@ -160,5 +173,14 @@ describe('leads events tail', () => {
     expect(unreachable.stderr).not.toContain('secret');
     const unknown = await runTail(['--workspace', 'absent'], { NATS_URL, DATABASE_URL: crm.databaseUrl });
     expect(unknown).toEqual({ code: 1, stdout: '', stderr: 'error: Workspace absent does not exist\n' });
+    const unknownCampaign = await runTail(['--workspace', workspace.slug, '--campaign', 'ABSENT'], {
+      NATS_URL,
+      DATABASE_URL: crm.databaseUrl,
+    });
+    expect(unknownCampaign).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `error: Workspace ${workspace.slug} has no campaign ABSENT\n`,
+    });
   });
 });

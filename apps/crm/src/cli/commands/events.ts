@@ -7,10 +7,10 @@ import { ConfigError } from '@leads/http/service/config';
 import { type Command, Option } from 'commander';
 import { IsUuid } from 'typebox/format';
 import { parseCount, parseTimeAgo, parseUuid } from '../runtime/arguments.ts';
-import { openBroker } from '../runtime/broker.ts';
+import { brokerOutageReason, openBroker } from '../runtime/broker.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import { exampleId, examples } from '../runtime/help.ts';
-import { findWorkspace } from '../runtime/lookups.ts';
+import { findCampaign, findWorkspace } from '../runtime/lookups.ts';
 import { openOperator } from '../runtime/operator.ts';
 import { printNotice } from '../runtime/output.ts';
 import { BrokerSettings, readSettings } from '../runtime/settings.ts';
@@ -38,7 +38,10 @@ export function addEventsCommands(program: Command, io: CliIo): void {
     .option('--workspace <slug|id>', 'only events of this workspace; a slug is looked up in the database')
     .addOption(new Option('--type <type...>', 'only events of these types').choices(LeadEventType.enum))
     .option('--lead <id>', 'only events of this lead', parseUuid)
-    .option('--campaign <code>', 'only events of leads of this campaign')
+    .option(
+      '--campaign <code>',
+      'only events of leads of this campaign; not checked without the slug of a workspace',
+    )
     .option(
       '--since <time>',
       'start with retained events since this time (ISO 8601) or within this duration (1h, 7d) (default: now)',
@@ -65,7 +68,7 @@ async function tail(io: CliIo, options: TailOptions): Promise<void> {
       "NATS_URL is required (nats://user:password@host:4222): set it to the services' NATS; without NATS, read GET /api/v1/events",
     );
   }
-  const workspaceId = await findWorkspaceId(io, options.workspace);
+  const workspaceId = await findWorkspaceId(io, options);
   const { NatsEventReader, eventStreamName } = await import('@leads/core/nats');
   const closed = new AbortController();
   // The reader of stdout, such as `head`, has closed the pipe.
@@ -79,11 +82,16 @@ async function tail(io: CliIo, options: TailOptions): Promise<void> {
   await follow(io, new NatsEventReader(broker, eventStreamName), { ...options, workspaceId }, signal);
 }
 
-/** Returns the id of a workspace, given by its slug or its id. */
-async function findWorkspaceId(io: CliIo, named: string | undefined): Promise<string | undefined> {
+/** Returns the id of a workspace, given by its slug or its id. With a slug, the campaign must exist. */
+async function findWorkspaceId(
+  io: CliIo,
+  { workspace: named, campaign }: TailOptions,
+): Promise<string | undefined> {
   if (named === undefined || IsUuid(named)) return named?.toLowerCase();
   await using operator = openOperator(io);
-  return (await findWorkspace(operator.workspaces, named)).id;
+  const workspace = await findWorkspace(operator.workspaces, named);
+  if (campaign !== undefined) await findCampaign(operator.campaigns, workspace, campaign);
+  return workspace.id;
 }
 
 async function follow(
@@ -117,7 +125,9 @@ async function follow(
         printNotice(io, `${error.message}; continuing with the oldest retained event`);
         start = 'oldest';
       } else if (error.code === 'unavailable') {
-        if (!isWaiting) printNotice(io, 'The NATS streams are unavailable; retrying');
+        const reason = brokerOutageReason(error);
+        const line = `The NATS streams are unavailable${reason && `: ${reason}`}; retrying`;
+        if (!isWaiting) printNotice(io, line);
         isWaiting = true;
         await sleep(retryMs, undefined, { signal }).catch(() => undefined);
       } else throw error;

@@ -52,9 +52,13 @@ export async function openBroker(url: string, options: ConnectOptions = {}): Pro
  */
 export function describeBrokerOutage(error: unknown, url: string): unknown {
   if (!isOutage(error) || error.cause instanceof DatabaseError) return error;
-  const reason = error.cause instanceof Error ? error.cause.message : '';
-  const message = reason === noResponders ? 'JetStream does not answer' : reason;
-  return new BrokerUnreachable(brokerAddress(url), message, { cause: error });
+  return new BrokerUnreachable(brokerAddress(url), brokerOutageReason(error), { cause: error });
+}
+
+/** Returns the reason of an outage of NATS, or an empty text if it is unknown. */
+export function brokerOutageReason({ cause }: Error): string {
+  const reason = cause instanceof Error ? cause.message : '';
+  return reason === noResponders ? 'JetStream does not answer' : reason;
 }
 
 /** Returns the hosts and ports of a NATS URL, without the passwords. */
