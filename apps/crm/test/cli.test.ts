@@ -166,6 +166,12 @@ describe('the command line', () => {
     ['a missing argument', ['key', 'revoke'], "missing required argument 'id-or-prefix'"],
     ['an argument too many', ['key', 'list', 'all'], 'too many arguments'],
     [
+      'a report on stdout',
+      ['import', 'a.csv', '--user', 'a@b.c', '--rejected', '-'],
+      'stdout has the result',
+    ],
+    ['an erasure log on stdout', ['erase', '--again', '--log', '-'], 'stdout has the result'],
+    [
       'an unknown role',
       ['user', 'create', '--email', 'a@b.c', '--name', 'A', '--role', 'x'],
       'Allowed choices',

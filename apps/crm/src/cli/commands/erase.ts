@@ -3,7 +3,7 @@ import type { ErasableStore, Erasure, ErasureLog, ErasureTargets, FoundCounts } 
 import type { Broker } from '@leads/core/nats';
 import { ConfigError } from '@leads/http/service/config';
 import type { Command } from 'commander';
-import { parseEmail, parseText, parseUuid } from '../runtime/arguments.ts';
+import { parseEmail, parseOutputPath, parseUuid } from '../runtime/arguments.ts';
 import { describeBrokerOutage, openBroker } from '../runtime/broker.ts';
 import { CliError, describeInvalidInput } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
@@ -45,7 +45,7 @@ export function addEraseCommand(program: Command, io: CliIo): void {
     .option('--id <id>', 'the lead with this id', parseUuid)
     .option('--workspace <slug>', 'only leads of this workspace (default: all workspaces)')
     .option('--again', 'repeat all recorded erasures; use it after a restore from a backup')
-    .option('--log <file>', 'also record the erasure in this file; --again reads it', parseText)
+    .option('--log <file>', 'also record the erasure in this file; --again reads it', parseOutputPath)
     .option('--without-events', 'skip NATS: its event stream, its buffer and its erasure log')
     .option('--dry-run', 'count the matching data without erasing it')
     .option('--yes', 'skip the confirmation')

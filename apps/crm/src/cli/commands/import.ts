@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { addAbortSignal } from 'node:stream';
 import type { ImportRejection, ImportReport } from '@leads/core/lead';
 import type { Command } from 'commander';
-import { parseText } from '../runtime/arguments.ts';
+import { parseOutputPath, parseText } from '../runtime/arguments.ts';
 import { CliError, describeInvalidInput } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import {
@@ -53,7 +53,11 @@ export function addImportCommand(program: Command, io: CliIo): void {
       'a key that identifies this file: a second import with the same key stores only missing leads',
       parseText,
     )
-    .option('--rejected <file>', 'write the rejected lines and the reasons to this CSV file')
+    .option(
+      '--rejected <file>',
+      'write the rejected lines and the reasons to this CSV file; not to standard output',
+      parseOutputPath,
+    )
     .addOption(quietOption())
     .addOption(jsonOption())
     .addHelpText(

@@ -78,6 +78,12 @@ export function parseText(text: string): string {
   return trimmed;
 }
 
+/** Parses the path of a file that a command writes beside its result. Rejects `-`, which means stdout in other options. */
+export function parseOutputPath(text: string): string {
+  if (text === '-') throw new InvalidArgumentError('It must be a file: stdout has the result.');
+  return parseText(text);
+}
+
 export function parseEmail(text: string): string {
   if (text.length > 254 || !IsEmail(text)) {
     throw new InvalidArgumentError('It is not an email address.');
