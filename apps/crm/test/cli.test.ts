@@ -11,6 +11,7 @@ import { openAdminClient } from '@leads/core/db-admin/admin-client';
 import { runAs } from '@leads/test-kit/service-roles';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '@leads/test-kit/test-database';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { CommandLineSettings } from '../src/cli/runtime/settings.ts';
 import { createAccessTokenCodec } from '../src/access-token-codec.ts';
 import { runLeads, startLeads } from './command-line.ts';
 
@@ -141,6 +142,27 @@ describe('the command line', () => {
       for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
     },
   );
+
+  test.each([
+    ['key create', [], ['NATS_URL', 'JWT_SECRET', 'ERASURE_SECRET']],
+    ['key revoke', ['NATS_URL'], ['JWT_SECRET']],
+    ['token create', ['JWT_SECRET'], ['ERASURE_SECRET', 'DELIVERIES_SECRET']],
+    ['token', ['JWT_SECRET'], ['ERASURE_SECRET']],
+    ['webhook create', ['DELIVERIES_SECRET'], ['DELIVERIES_PROXY_URL', 'DELIVER_PORT']],
+    ['webhook', ['DELIVERIES_SECRET', 'DELIVERIES_PREVIOUS_SECRET'], ['JWT_SECRET']],
+    ['deliver', ['DELIVERIES_PROXY_URL', 'DELIVER_PORT'], ['JWT_SECRET']],
+  ])('names with leads %s --help only the settings that the command reads', async (command, read, others) => {
+    const { stdout } = await runLeads([...command.split(' '), '--help']);
+    const [, environment = ''] = stdout.split('Environment:');
+    for (const name of read) expect(environment).toMatch(new RegExp(`\\b${name}\\b`));
+    for (const name of others) expect(environment).not.toMatch(new RegExp(`\\b${name}\\b`));
+  });
+
+  test('names every setting with leads --help', async () => {
+    const { stdout } = await runLeads(['--help']);
+    for (const name of Object.keys(CommandLineSettings.properties))
+      expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
+  });
 
   test('lists the commands with --help, prints the version with --version, and exits with 2 for an unknown command', async () => {
     const [help, version, unknown] = await Promise.all([

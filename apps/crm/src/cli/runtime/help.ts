@@ -32,12 +32,18 @@ export function examples(...commands: string[]): string {
   return ['', 'Examples:', ...commands.map((command) => `  $ ${command}`)].join('\n');
 }
 
-/** Formats the last part of every help text: the environment variables and the exit codes. */
+/** Formats the last part of every help text: the environment variables that the command reads, and the exit codes. */
 export function commonHelp(command: Command): string {
-  const { properties } = CommandLineSettings;
+  const path = pathOf(command);
+  const properties = Object.fromEntries(
+    Object.entries(CommandLineSettings.properties).filter(([name]) =>
+      (readBy[name] ?? [path]).some((reader) => isSameOrWithin(reader, path) || isSameOrWithin(path, reader)),
+    ),
+  );
   const environment = Object.entries(properties).map(([name, setting]): [string, string] => {
     const { description = '' } = setting as { description?: string };
-    return [name, description + (readBy[name] ?? '')];
+    const readers = readBy[name];
+    return [name, readers === undefined ? description : `${description} (${readers.join(', ')})`];
   });
   environment.push(['<NAME>_FILE', `a file with the value of ${secretsOf({ properties }).join(', ')}`]);
   environment.push(['LEADS_DEBUG', 'set it to 1 to print the stack of an error']);
@@ -55,32 +61,53 @@ export function commonHelp(command: Command): string {
     .trimEnd();
 }
 
-const readBy: Readonly<Record<string, string>> = {
-  AUDIT_RETENTION_DAYS: ' (leads retention run)',
-  ERASURE_SECRET: ' (leads erase)',
-  NATS_URL:
-    ' (leads events, leads erase, leads nats setup; also revocations and changes of routes, which then take effect at once)',
-  NATS_INTAKE_URL: ' (leads erase, leads nats setup)',
-  EVENTS_STREAM_DAYS: ' (leads nats setup)',
-  EVENTS_STREAM_MEGABYTES: ' (leads nats setup)',
-  EVENTS_STREAM_REPLICAS: ' (leads nats setup)',
-  INTAKE_BUFFER_MEGABYTES: ' (leads nats setup)',
-  INTAKE_BUFFER_REPLICAS: ' (leads nats setup)',
-  JWT_SECRET: ' (leads token create, leads user password-link)',
-  PUBLIC_URL: ' (leads user password-link)',
-  CRM_PORT: ' (leads user password-link)',
-  LEADS_MIGRATIONS_DIR: ' (leads migrate)',
-  DATABASE_STATEMENT_TIMEOUT_MS: ' (leads db grant, leads deliver)',
-  DATABASE_PREPARED_STATEMENTS: ' (leads deliver)',
-  METRICS_TOKEN: ' (leads deliver)',
-  DELIVERIES_SECRET: ' (leads deliver, leads webhook, leads postback)',
-  DELIVERIES_PREVIOUS_SECRET: ' (leads deliver, leads webhook reencrypt)',
-  DELIVERIES_ALLOW_HTTP: ' (leads deliver, leads webhook, leads postback)',
-  DELIVERIES_ALLOW_NETWORKS: ' (leads deliver, leads webhook, leads postback)',
-  DELIVERIES_PROXY_URL: ' (leads deliver)',
-  LEADS_CRM_PASSWORD: ' (leads db grant)',
-  LEADS_INTAKE_PASSWORD: ' (leads db grant)',
+/** The commands that read a setting. All commands read the other settings. */
+const readBy: Readonly<Record<string, readonly string[]>> = {
+  AUDIT_RETENTION_DAYS: ['leads retention run'],
+  ERASURE_SECRET: ['leads erase'],
+  NATS_URL: [
+    'leads events',
+    'leads erase',
+    'leads nats setup',
+    'leads campaign',
+    'leads landing-page',
+    'leads key revoke',
+    'leads token revoke',
+    'leads retention set',
+  ],
+  NATS_INTAKE_URL: ['leads erase', 'leads nats setup'],
+  EVENTS_STREAM_DAYS: ['leads nats setup'],
+  EVENTS_STREAM_MEGABYTES: ['leads nats setup'],
+  EVENTS_STREAM_REPLICAS: ['leads nats setup'],
+  INTAKE_BUFFER_MEGABYTES: ['leads nats setup'],
+  INTAKE_BUFFER_REPLICAS: ['leads nats setup'],
+  JWT_SECRET: ['leads token create', 'leads user password-link'],
+  PUBLIC_URL: ['leads user password-link'],
+  CRM_PORT: ['leads user password-link'],
+  LEADS_MIGRATIONS_DIR: ['leads migrate'],
+  DATABASE_STATEMENT_TIMEOUT_MS: ['leads db grant', 'leads deliver'],
+  DATABASE_PREPARED_STATEMENTS: ['leads deliver'],
+  METRICS_TOKEN: ['leads deliver'],
+  DELIVER_HOST: ['leads deliver'],
+  DELIVER_PORT: ['leads deliver'],
+  DELIVERIES_SECRET: ['leads deliver', 'leads webhook', 'leads postback'],
+  DELIVERIES_PREVIOUS_SECRET: ['leads deliver', 'leads webhook reencrypt'],
+  DELIVERIES_ALLOW_HTTP: ['leads deliver', 'leads webhook', 'leads postback'],
+  DELIVERIES_ALLOW_NETWORKS: ['leads deliver', 'leads webhook', 'leads postback'],
+  DELIVERIES_PROXY_URL: ['leads deliver'],
+  LEADS_CRM_PASSWORD: ['leads db grant'],
+  LEADS_INTAKE_PASSWORD: ['leads db grant'],
 };
+
+/** Returns the words of a command, such as `leads key create`. */
+function pathOf(command: Command): string {
+  const { parent } = command;
+  return parent === null ? command.name() : `${pathOf(parent)} ${command.name()}`;
+}
+
+function isSameOrWithin(path: string, parent: string): boolean {
+  return `${path} `.startsWith(`${parent} `);
+}
 
 /** Formats a list in commander's layout for options. */
 function list(command: Command, title: string, items: readonly [string, string][]): string[] {
