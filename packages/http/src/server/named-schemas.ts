@@ -13,7 +13,13 @@ export function nameSchemas(
   document: { paths?: object; components?: { schemas?: object } },
   named: Readonly<Record<string, TSchema>>,
 ): void {
-  const names = new Map(Object.entries(named).map(([name, schema]) => [visit(asWritten(schema)).text, name]));
+  const names = new Map(
+    Object.entries(named).flatMap(([name, schema]) => {
+      // The library moves the examples of a request body out of its schema.
+      const { examples: _examples, ...ofBody } = schema as TSchema & { examples?: unknown };
+      return [schema, ofBody].map((each) => [visit(asWritten(each)).text, name] as const);
+    }),
+  );
   const components = new Map<string, unknown>();
   const { value: paths } = visit(document.paths, (text, value) => {
     const name = names.get(text);
