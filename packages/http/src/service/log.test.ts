@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import fs from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { BrokerError, LeadsError } from '@leads/core/errors';
+import { Broker } from '@leads/core/nats';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createLogger } from './log.ts';
 
@@ -42,6 +45,23 @@ test('the message of an error that NATS reports is logged as a cause, because it
   const cause = new BrokerError('maximum bytes exceeded');
   const [line] = logged((log) => log.warn({ err: new LeadsError('unavailable', { cause }) }));
   expect(line).toMatchObject({ err: { cause: { type: 'BrokerError', message: 'maximum bytes exceeded' } } });
+});
+
+test('the message of an error of the NATS client is logged', async () => {
+  // A server that rejects every user.
+  const server = createServer((socket) => {
+    socket.write('INFO {"server_id":"x","version":"2.10.0","max_payload":1048576,"auth_required":true}\r\n');
+    socket.on('data', () => socket.end("-ERR 'Authorization Violation'\r\n"));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  let err: unknown;
+  const onChange = (_isConnected: boolean, reason: unknown) => (err = reason);
+  await using _broker = new Broker({ url: `nats://127.0.0.1:${port}`, name: 'test', onChange });
+  await vi.waitFor(() => expect(err).toBeDefined());
+  server.close();
+  const [line] = logged((log) => log.warn({ err }, 'NATS is unavailable'));
+  expect(line).toMatchObject({ err: { type: 'NatsError', message: "'Authorization Violation'" } });
 });
 
 test('the stack of an error is logged without its message of several lines', () => {

@@ -96,17 +96,18 @@ interface LoggedError {
 
 /**
  * Describes an error for the log. A parser's message can quote request content, so only messages of the project's own
- * errors are written. For other errors, the line has the type, the code and the stack.
+ * errors and of the NATS client are written: NATS quotes subjects and streams, and no message. For other errors, the line
+ * has the type, the code and the stack.
  */
 function describeError(error: unknown): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: '', stack: '' };
-  const ours = [BrokerError, LeadsError, SetupError, StoreError, TypeError].some(
-    (type) => error instanceof type,
-  );
+  const isSafe =
+    error.name === 'NatsError' ||
+    [BrokerError, LeadsError, SetupError, StoreError, TypeError].some((type) => error instanceof type);
   const code = (error as { code?: unknown }).code;
   return {
     type: error.name,
-    message: ours ? error.message : '',
+    message: isSafe ? error.message : '',
     stack: (error.stack ?? '')
       .split('\n')
       .filter((line) => /^\s+at /.test(line))
