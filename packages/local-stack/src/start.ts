@@ -199,12 +199,16 @@ async function all<T extends unknown[]>(promises: { [K in keyof T]: Promise<T[K]
 
 /** Returns a one-line error message for a reader who does not know this program. */
 async function explain(error: unknown, { dataDir }: Settings): Promise<string> {
-  const { message, code, path } = error as NodeJS.ErrnoException;
+  const { message, code, path, syscall } = error as NodeJS.ErrnoException;
   if (mentionsFullDisk(message)) {
     return message.includes(dataDir) ? message : `No space left on device: cannot write to ${dataDir}`;
   }
   if (code === 'EACCES' && path !== undefined) {
     return `Permission denied: ${path}. To become its owner: sudo chown -R "$(id -un)" ${dataDir}`;
+  }
+  // Node.js reports ENOENT if it cannot create a directory on a read-only disk.
+  if (code === 'EROFS' || syscall === 'mkdir') {
+    return `Cannot write to ${dataDir}: set LEADS_DATA_DIR to a directory that can be written`;
   }
   // If Postgres ends, its clients fail as well, often before its exit is noticed.
   return Promise.race([database?.exited ?? message, sleep(500, message)]);
