@@ -189,13 +189,13 @@ describe('the command line', () => {
     ['an argument too many', ['key', 'list', 'all'], 'too many arguments'],
     [
       'a report on stdout',
-      ['import', 'a.csv', '--user', 'a@b.c', '--rejected', '-'],
+      ['import', 'a.csv', '--user', 'a@b.io', '--rejected', '-'],
       'stdout has the result',
     ],
     ['an erasure log on stdout', ['erase', '--again', '--log', '-'], 'stdout has the result'],
     [
       'an unknown role',
-      ['user', 'create', '--email', 'a@b.c', '--name', 'A', '--role', 'x'],
+      ['user', 'create', '--email', 'a@b.io', '--name', 'A', '--role', 'x'],
       'Allowed choices',
     ],
     ['an update without changes', ['campaign', 'update', 'SPRING'], 'no change given'],
@@ -211,8 +211,18 @@ describe('the command line', () => {
       'not an email address',
     ],
     [
+      'an email address that cannot sign in',
+      ['user', 'create', '--email', 'admin@localhost', '--name', 'A'],
+      'such as ada@example.com',
+    ],
+    [
+      'a password link for an email address that cannot sign in',
+      ['user', 'password-link', '--email', 'admin@localhost'],
+      'such as ada@example.com',
+    ],
+    [
       'a token lifetime that is too long',
-      ['token', 'create', '--user', 'a@b.c', '--name', 'A', '--lifetime', '366d'],
+      ['token', 'create', '--user', 'a@b.io', '--name', 'A', '--lifetime', '366d'],
       '1h to 365d',
     ],
   ])('rejects %s with exit code 2 before it opens the database', async (_, args, hint) => {
@@ -224,7 +234,7 @@ describe('the command line', () => {
 });
 
 describe('the program', () => {
-  const tokenCreate = ['token', 'create', '--user', 'a@b.c', '--name', 'A'];
+  const tokenCreate = ['token', 'create', '--user', 'a@b.io', '--name', 'A'];
   const unreachableUrl = 'postgresql://leads:hidden-word@127.0.0.1:1/leads';
 
   test.each([
@@ -303,7 +313,7 @@ describe('the program', () => {
     const databaseCommands = [
       ['migrate'],
       ['migrate', '--check'],
-      ['user', 'create', '--email', 'a@b.c', '--name', 'A'],
+      ['user', 'create', '--email', 'a@b.io', '--name', 'A'],
       ['key', 'revoke', 'lk_00000000'],
       tokenCreate,
     ];
@@ -409,7 +419,7 @@ describe('the program', () => {
       await db.prisma.$executeRawUnsafe(
         `ALTER DATABASE ${pathname.slice(1)} SET default_transaction_read_only = on`,
       );
-      const create = ['user', 'create', '--email', 'a@b.c', '--name', 'A'];
+      const create = ['user', 'create', '--email', 'a@b.io', '--name', 'A'];
       expect(await unavailable(create)).toBe(is('it is read-only'));
     });
 

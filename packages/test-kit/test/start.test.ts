@@ -319,15 +319,18 @@ if (canMount) {
     expect(await isPortFree(Number(environment.env.CRM_PORT))).toBe(true);
   });
 
-  test.each(['.', 'run'])('npm start names LEADS_DATA_DIR if %s on a disk cannot be written', async (name) => {
-    const { dataDir: disk, env } = await freshEnvironment();
-    mkdirSync(disk);
-    shell(`mount -t tmpfs -o ro tmpfs ${disk}`);
-    onTestFinished(() => void shell(`umount --lazy ${disk}`));
-    const run = startRun({ ...env, LEADS_DATA_DIR: join(disk, name) });
-    expect(await run.ended).toBe(1);
-    expect(run.stderr()).toEqual([
-      expect.stringMatching(/^Cannot write to .*: set LEADS_DATA_DIR to a directory that can be written$/),
-    ]);
-  });
+  test.each(['.', 'run'])(
+    'npm start names LEADS_DATA_DIR if %s on a disk cannot be written',
+    async (name) => {
+      const { dataDir: disk, env } = await freshEnvironment();
+      mkdirSync(disk);
+      shell(`mount -t tmpfs -o ro tmpfs ${disk}`);
+      onTestFinished(() => void shell(`umount --lazy ${disk}`));
+      const run = startRun({ ...env, LEADS_DATA_DIR: join(disk, name) });
+      expect(await run.ended).toBe(1);
+      expect(run.stderr()).toEqual([
+        expect.stringMatching(/^Cannot write to .*: set LEADS_DATA_DIR to a directory that can be written$/),
+      ]);
+    },
+  );
 }

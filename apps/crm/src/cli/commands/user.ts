@@ -3,7 +3,7 @@ import { type MemberRole, memberRoles } from '@leads/core/credential';
 import { slugOf } from '@leads/core/workspace';
 import { type Command, Option } from 'commander';
 import { publicUrlOf } from '../../public-url.ts';
-import { parseEmail, parseSlug, parseText } from '../runtime/arguments.ts';
+import { parseUserEmail, parseSlug, parseText } from '../runtime/arguments.ts';
 import { CliError } from '../runtime/cli-error.ts';
 import type { CliIo } from '../runtime/cli-io.ts';
 import { examples, jsonOption } from '../runtime/help.ts';
@@ -36,7 +36,7 @@ export function addUserCommands(program: Command, io: CliIo): void {
     .description(
       'Adds a user to a workspace. Creates the user if there is none, and the workspace with a default campaign if there is none. The first member of a workspace is its owner.',
     )
-    .requiredOption('--email <address>', "the user's email address", parseEmail)
+    .requiredOption('--email <address>', "the user's email address", parseUserEmail)
     .requiredOption('--name <name>', "the user's name", parseText)
     .option(
       '--workspace <slug>',
@@ -65,7 +65,7 @@ export function addUserCommands(program: Command, io: CliIo): void {
     .description(
       'Prints a link to the website where a user sets a password. The link is valid for 1 hour and for one use. Use it for the first password of a new user, or for a new password if the service sends no mail. Give it to that user only.',
     )
-    .requiredOption('--email <address>', "the user's email address", parseEmail)
+    .requiredOption('--email <address>', "the user's email address", parseUserEmail)
     .addOption(jsonOption())
     .addHelpText('after', examples('leads user password-link --email ada@example.com'))
     .action((options) => printPasswordLink(io, options));
@@ -76,7 +76,7 @@ export function addUserCommands(program: Command, io: CliIo): void {
     .description(
       'Removes the second factor of a user, and ends all sessions. The user then signs in with the password alone, and can set up a new second factor. Use it if the user has lost the authenticator app and the recovery codes, or after a change of JWT_SECRET. Check first that the user asks for it.',
     )
-    .requiredOption('--email <address>', "the user's email address", parseEmail)
+    .requiredOption('--email <address>', "the user's email address", parseUserEmail)
     .addOption(jsonOption())
     .addHelpText('after', examples('leads user reset-second-factor --email ada@example.com'))
     .action((options) => resetSecondFactor(io, options));

@@ -91,6 +91,18 @@ export function parseEmail(text: string): string {
   return text;
 }
 
+/** The addresses that Better Auth accepts at sign-in: the pattern `email` of zod. It is narrower than that of leads. */
+const userEmail =
+  /^(?:[A-Za-z0-9_'+-]+\.)*[A-Za-z0-9_'+-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/;
+
+/** Parses the email address of a user, who signs in with it. */
+export function parseUserEmail(text: string): string {
+  if (userEmail.test(text)) return parseEmail(text);
+  throw new InvalidArgumentError(
+    'It is not an email address with which a user can sign in, such as ada@example.com.',
+  );
+}
+
 /** Validates the slug of a workspace, such as `acme-inc`. */
 export function parseSlug(text: string): string {
   if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(text) || text.length > slugMaxLength) {
