@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ConnectionOptions,
-  connect,
   Events,
   type JetStreamClient,
   type JetStreamManager,
@@ -9,6 +8,7 @@ import {
 } from 'nats';
 import { LeadsError } from '../errors.ts';
 import { timedOut, withTimeout } from '../with-timeout.ts';
+import { connect } from './connect.ts';
 import { publishAll, type StreamMessage } from './publish-all.ts';
 
 /** Connection settings of the broker. */
