@@ -6,7 +6,7 @@ import {
   type JetStreamManager,
   type NatsConnection,
 } from 'nats';
-import { LeadsError } from '../errors.ts';
+import { BrokerError, LeadsError } from '../errors.ts';
 import { timedOut, withTimeout } from '../with-timeout.ts';
 import { connect } from './connect.ts';
 import { publishAll, type StreamMessage } from './publish-all.ts';
@@ -153,7 +153,8 @@ export class Broker implements AsyncDisposable {
 
   async #watch(connection: NatsConnection): Promise<void> {
     for await (const { type, data } of connection.status()) {
-      if (type === Events.Disconnect) this.#setConnected(false, data);
+      if (type === Events.Disconnect)
+        this.#setConnected(false, new BrokerError(`The connection to ${String(data)} ended`));
       if (type === Events.Reconnect) this.#setConnected(true);
     }
   }
