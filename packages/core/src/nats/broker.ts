@@ -154,7 +154,7 @@ export class Broker implements AsyncDisposable {
   async #watch(connection: NatsConnection): Promise<void> {
     for await (const { type, data } of connection.status()) {
       if (type === Events.Disconnect)
-        this.#setConnected(false, new BrokerError(`The connection to ${String(data)} ended`));
+        this.#setConnected(false, new BrokerError(`The connection to ${data as string} ended`));
       if (type === Events.Reconnect) this.#setConnected(true);
     }
   }
