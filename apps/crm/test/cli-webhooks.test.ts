@@ -362,7 +362,10 @@ test('`leads webhook rotate-secret` prints a new secret, and the old one signs d
 });
 
 test('`leads webhook create` exits with 1 and names the command for a new secret, if its secret cannot be printed', async () => {
-  const { child, ended } = startLeads(['webhook', 'create', '--url', `${receiver.url}/lost`], env);
+  const { child, ended } = startLeads(
+    ['webhook', 'create', '--workspace', workspace.slug, '--url', `${receiver.url}/lost`],
+    env,
+  );
   child.stdout?.destroy();
   const { code, stderr } = await ended;
   expect(code).toBe(1);
