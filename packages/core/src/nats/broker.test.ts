@@ -17,7 +17,7 @@ test('closes a connection to a server that sends nothing', async () => {
   const { port } = server.address() as AddressInfo;
   const broker = new Broker({ url: `nats://127.0.0.1:${port}`, name: 'test' });
   await expect.poll(() => accepted, { timeout: 30_000 }).toBe(2);
-  expect(open.size).toBe(1);
+  await expect.poll(() => open.size).toBe(1);
   await broker[Symbol.asyncDispose]();
   await expect.poll(() => open.size).toBe(0);
 });
