@@ -611,6 +611,42 @@ test('a cleared number of days stays empty, is not submitted, and takes the next
   }
 });
 
+test('a number of days that is not whole stays as it is typed or pasted, and is not submitted', async () => {
+  const { page, workspace } = await website.openSignedIn({ role: 'manager' });
+  await page.goto(`/campaigns/${workspace.demoCampaignId}`);
+  const sent: (string | null)[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'PATCH') sent.push(request.postData());
+  });
+  const settings = page.getByRole('region', { name: 'Settings' });
+  await settings.getByRole('combobox', { name: 'Hold time', exact: true }).click();
+  await page.getByRole('option', { name: 'Days', exact: true }).click();
+  const field = settings.getByRole('textbox', { name: 'Hold time in days', exact: true });
+  const paste = (text: string) =>
+    field.evaluate((input: HTMLInputElement, pasted) => {
+      input.select();
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text', pasted);
+      const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+      if (input.dispatchEvent(event)) document.execCommand('insertText', false, pasted);
+    }, text);
+  for (const [enter, shown] of [
+    [() => field.pressSequentially('12,5'), '12.5'],
+    [() => paste('1,5'), '1.5'],
+    [() => paste('1.000'), '1.000'],
+  ] as const) {
+    await field.press('ControlOrMeta+A');
+    await enter();
+    expect(await field.inputValue()).toBe(shown);
+    await field.press('Enter');
+    expect(await field.evaluate((input: HTMLInputElement) => input.validity.patternMismatch)).toBe(true);
+    expect(await field.getAttribute('title')).toBe('Enter a whole number');
+  }
+  await paste('15');
+  await field.press('Enter');
+  await expect.poll(() => sent).toEqual([JSON.stringify({ approveAfterSeconds: 15 * 86_400 })]);
+});
+
 test('no other landing page is changed while a change of one is stored, so that its state and its failure stay on screen', async () => {
   const { page, workspace } = await website.openSignedIn({ role: 'manager' });
   for (const name of ['quiz', 'spring-offer']) await workspace.mapLandingPage(name, null);

@@ -1,6 +1,7 @@
-import { Group, NumberInput, Select, Stack, TextInput } from '@mantine/core';
+import { Group, Select, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
+import { CountInput } from '../shell/count-input.tsx';
 import { Dialog } from '../shell/dialog.tsx';
 import { fieldErrorsOf } from '../api/client.ts';
 import { createAccessToken, type MadeCredential } from '../api/credentials.ts';
@@ -59,13 +60,11 @@ export function AccessTokenDialog({
               {...form.getInputProps('lifetime')}
             />
             {form.values.lifetime === 'custom' && (
-              <NumberInput
+              <CountInput
                 label={t.lifetimeDays}
-                required
-                min={1}
                 max={365}
-                allowDecimal={false}
-                {...form.getInputProps('days')}
+                value={form.values.days}
+                onChange={(days) => form.setFieldValue('days', days)}
               />
             )}
           </Group>

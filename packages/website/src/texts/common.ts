@@ -29,6 +29,7 @@ export const common = {
   justNow: 'just now',
   none: 'None',
   correctInput: 'Correct these entries',
+  wholeNumber: 'Enter a whole number',
   errors: {
     noConnection: 'No answer from the server',
     rejected: 'This is not possible',

@@ -1,7 +1,7 @@
 import { Group, Select } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
+import { CountInput } from '../../shell/count-input.tsx';
 import * as texts from '../../texts/index.ts';
-import { CountInput } from './count-input.tsx';
 import { daySeconds } from './write-window.ts';
 
 const t = texts.campaigns;
