@@ -505,6 +505,35 @@ test('the payout of a publisher that the user types stays when another user chan
   expect([await chosen.inputValue(), await amount.inputValue()]).toEqual(['', '']);
 });
 
+test('the payout of a publisher that the user types stays when the user chooses another publisher', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  const [first, second] = [await workspace.addMember('publisher'), await workspace.addMember('publisher')];
+  await website.fixture.sql(
+    `INSERT INTO publisher_payout (campaign_id, user_id, workspace_id, amount, currency)
+     VALUES ($1, $2, $3, 15, 'CHF')`,
+    [workspace.demoCampaignId, first.userId, workspace.id],
+  );
+  await page.goto(`/campaigns/${workspace.demoCampaignId}`);
+  const own = page.getByRole('region', { name: 'Payouts of publishers' });
+  await own.getByRole('cell', { name: 'CHF 15' }).waitFor();
+  const choosePublisher = async (email: string) => {
+    await own.getByRole('combobox', { name: 'Publisher' }).fill(email);
+    await page.getByRole('option', { name: email }).click();
+  };
+  const entered = async () => [
+    await own.getByLabel('Amount').inputValue(),
+    await own.getByLabel('Currency').inputValue(),
+  ];
+  await choosePublisher(first.email);
+  expect(await entered()).toEqual(['15', 'CHF']);
+  // A payout that is only of the former publisher does not stay.
+  await choosePublisher(second.email);
+  expect(await entered()).toEqual(['', 'EUR']);
+  await own.getByLabel('Amount').fill('20.5');
+  await choosePublisher(first.email);
+  expect(await entered()).toEqual(['20.5', 'EUR']);
+});
+
 test('assignees who have become publishers are shown by name, and the other assignees can still be changed', async () => {
   const { page, workspace, member } = await website.openSignedIn();
   const former = await workspace.addMember('publisher');

@@ -33,6 +33,10 @@ export function PublisherPayouts({ campaign: { id, payout } }: { campaign: Campa
   // The currency follows that of the campaign until the user enters a payout.
   useStoredValues(form, noEntry);
   const nameOf = (userId: string) => memberName(members, userId);
+  const payoutOf = (userId: string | null) => {
+    const known = listed?.find((each) => each.userId === userId);
+    return known === undefined ? noAmount : { amount: known.amount, currency: known.currency };
+  };
   const refresh = () => queryClient.invalidateQueries({ queryKey: query.queryKey });
   const save = useMutation({
     mutationFn: ({ userId, payout: { amount, currency } }: typeof form.values) =>
@@ -114,11 +118,10 @@ export function PublisherPayouts({ campaign: { id, payout } }: { campaign: Campa
             withAsterisk
             {...form.getInputProps('userId')}
             onChange={(userId) => {
-              const known = listed?.find((each) => each.userId === userId);
-              form.setValues({
-                userId,
-                payout: known === undefined ? noAmount : { amount: known.amount, currency: known.currency },
-              });
+              const { payout: entered, userId: former } = form.getValues();
+              const shown = payoutOf(former);
+              const isEdited = entered.amount !== shown.amount || entered.currency !== shown.currency;
+              form.setValues({ userId, payout: isEdited ? entered : payoutOf(userId) });
             }}
           />
           <PayoutInputs
