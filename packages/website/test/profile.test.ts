@@ -797,6 +797,22 @@ test('credentials are visible only to their user and in their workspace', async 
   }
 });
 
+test('a key can expire on the last day of the year 9999 in every time zone', async () => {
+  const { page } = await website.openSignedIn();
+  const session = await page.context().newCDPSession(page);
+  await session.send('Emulation.setTimezoneOverride', { timezoneId: 'America/New_York' });
+  await page.goto('/profile');
+  await page.getByRole('button', { name: 'Create an API key' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Without an end');
+  await dialog.getByLabel('Expires').click();
+  await page.getByRole('option', { name: 'At the end of a day...' }).click();
+  await dialog.getByLabel('Last day').fill('9999-12-31');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await takeSecret(page);
+  await row(page, 'Without an end').waitFor();
+});
+
 test('a session of more than 10 minutes needs the password before it creates a key, and the form keeps its input', async () => {
   const { page, member } = await website.openSignedIn();
   await website.fixture.sql(

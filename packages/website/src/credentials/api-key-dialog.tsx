@@ -9,6 +9,7 @@ import { fieldErrorsOf } from '../api/client.ts';
 import { createApiKey, type MadeCredential } from '../api/credentials.ts';
 import { DateInput } from '../shell/date-input.tsx';
 import { FormActions } from '../shell/form-actions.tsx';
+import { toIso } from '../shell/time.ts';
 import { focusRejected } from '../shell/use-focus-fault.ts';
 import * as texts from '../texts/index.ts';
 
@@ -57,7 +58,7 @@ function bodyOf(values: ApiKeyForm): NewApiKey {
   return {
     name: values.name,
     scope: values.scope === 'single' ? values.singleScopes : values.scope,
-    ...(expiresAt !== undefined && { expiresAt: expiresAt.toISOString() }),
+    ...(expiresAt !== undefined && { expiresAt: toIso(expiresAt) }),
     ...(values.defaultCampaignCode !== null && { defaultCampaignCode: values.defaultCampaignCode }),
     ...(values.scope === 'intake' && { allowedOrigins: values.allowedOrigins }),
     ...(!isForPages(values) && { allowedNetworks: values.allowedNetworks }),

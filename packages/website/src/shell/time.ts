@@ -71,3 +71,11 @@ export const formatDay = (text: string) => formatTime(text, 'date', 'UTC');
 export function toLocal(time: Date): string {
   return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
+
+/** The last time that the API takes. In some time zones, the last day of the year 9999 ends in the year 10000. */
+const lastTime = Date.UTC(10_000, 0, 1) - 1;
+
+/** Returns a time in UTC as the API takes it. */
+export function toIso(time: Date): string {
+  return new Date(Math.min(time.getTime(), lastTime)).toISOString();
+}

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import type { LeadVersion } from '../../api/leads.ts';
 import { assigneeOptions, withChosenMembers } from '../../shell/member-options.ts';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
-import { toLocal } from '../../shell/time.ts';
+import { toIso, toLocal } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
 import { Section } from './panel-parts.tsx';
 import { useUnsaved } from './unsaved-edits.tsx';
@@ -89,4 +89,4 @@ export function LeadWork({
 }
 
 /** Returns a local time as one in UTC; an empty text for none. */
-const isoOf = (local: string) => (local === '' ? '' : new Date(local).toISOString());
+const isoOf = (local: string) => (local === '' ? '' : toIso(new Date(local)));
