@@ -176,6 +176,41 @@ test('a form keeps its input when the session ends, and is sent after a sign-in 
   await page.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor();
 });
 
+test('what a user has typed into a page, and a new secret, stay when the session ends', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  const signedOut = page.getByText('You are signed out. Your input stays here');
+  /** Ends the session, and lets the page notice it. */
+  const endSession = async () => {
+    await website.fixture.sql('DELETE FROM session WHERE user_id = $1', [member.userId]);
+    await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+    await signedOut.waitFor();
+  };
+  const fields = [
+    [`/campaigns/${workspace.demoCampaignId}`, /^Name/, 'Summer offer'],
+    [`/campaigns/${workspace.demoCampaignId}`, /^Amount/, '20.5'],
+    ['/members', /^Name of the workspace/, 'Summer offers'],
+    ['/profile?tab=account', /^Your name/, 'Grace Hopper'],
+    ['/profile?tab=account', /^New password/, 'a longer password'],
+  ] as const;
+  for (const [path, label, value] of fields) {
+    await page.goto(`/w/${workspace.slug}${path}`);
+    const field = page.getByRole('main').getByLabel(label).last();
+    await field.fill(value);
+    await endSession();
+    expect(await field.inputValue()).toBe(value);
+    await signInInAnotherTab(page, member);
+  }
+
+  await page.goto(`/w/${workspace.slug}/profile`);
+  await page.getByRole('button', { name: 'Create an API key' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('Shown once');
+  await page.keyboard.press('Enter');
+  const secret = page.getByLabel(/^Secret of /);
+  await secret.waitFor();
+  await endSession();
+  expect(await secret.count()).toBe(1);
+});
+
 test('a tab shows nothing of its user after another user has signed in in another tab', async () => {
   const { page, workspace } = await website.openSignedIn();
   const { page: otherPage } = await website.openSignedIn({ workspace, role: 'publisher' });

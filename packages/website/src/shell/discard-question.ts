@@ -1,4 +1,6 @@
+import { useEffect } from 'react';
 import { isFormOpen } from './modal.ts';
+import { isReloadPrevented } from './workspace-reload.ts';
 
 type Answer = (isDiscarded: boolean) => void;
 
@@ -28,5 +30,18 @@ export function askToDiscard(): Promise<boolean> {
   });
 }
 
-/** Returns whether the page has input that a sign-out would discard: unsaved edits, or the form of a dialog. */
-export const hasInput = (): boolean => edits?.areLeft() === true || isFormOpen();
+/** The number of forms beside the dialogs with unsaved input. */
+let unsavedForms = 0;
+
+/** Keeps the input of a form that is in no dialog when the session ends. */
+export function useFormInput(isUnsaved: boolean): void {
+  useEffect(() => {
+    if (!isUnsaved) return undefined;
+    unsavedForms += 1;
+    return () => void (unsavedForms -= 1);
+  }, [isUnsaved]);
+}
+
+/** Returns whether the page has something that the end of the session would discard, such as input or a new secret. */
+export const hasInput = (): boolean =>
+  edits?.areLeft() === true || unsavedForms > 0 || isFormOpen() || isReloadPrevented();

@@ -26,12 +26,15 @@ export async function leaveWorkspacePage(by: () => Promise<string>): Promise<voi
 export function reloadPage(): void {
   if (isLeaving) return;
   isLeaving = true;
-  if (preventers > 0) isReloadPending = true;
+  if (isReloadPrevented()) isReloadPending = true;
   else location.reload();
 }
 
 /** Whether the page is leaving its workspace. It cannot complete anything then. */
 export const isLeavingWorkspace = (): boolean => isLeaving;
+
+/** Whether a reload would lose or interrupt content of the page. */
+export const isReloadPrevented = (): boolean => preventers > 0;
 
 /** Prevents reloads, except by {@link leaveWorkspacePage}. @returns a function that allows reloads again. */
 export function preventReload(): () => void {

@@ -6,6 +6,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { campaignsQuery, updateCampaign } from '../../api/campaigns.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { membersQuery } from '../../api/members.ts';
+import { useFormInput } from '../../shell/discard-question.ts';
 import { inert } from '../../shell/inert.ts';
 import { PayoutInputs, usualCurrency } from '../../shell/payout-inputs.tsx';
 import { assignableMembers, memberOption, withChosenMembers } from '../../shell/member-options.ts';
@@ -33,6 +34,7 @@ export function CampaignSettings({ campaign }: { campaign: CampaignView }) {
   const stored = valuesOf(campaign);
   const form = useForm({ initialValues: stored });
   const given = useStoredValues(form, stored);
+  useFormInput(form.isDirty());
   const save = useMutation({
     mutationFn({ payout, ...values }: typeof form.values) {
       // Only changes are sent, because another user may have changed the other settings meanwhile.

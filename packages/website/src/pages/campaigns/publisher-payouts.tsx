@@ -7,6 +7,7 @@ import { fieldErrorsOf } from '../../api/client.ts';
 import { membersQuery } from '../../api/members.ts';
 import { publisherPayoutsQuery, removePublisherPayout, setPublisherPayout } from '../../api/payouts.ts';
 import { ConfirmButton } from '../../shell/confirm-button.tsx';
+import { useFormInput } from '../../shell/discard-question.ts';
 import { memberName, memberOption } from '../../shell/member-options.ts';
 import { formatMoney } from '../../shell/money.ts';
 import { PayoutInputs, usualCurrency } from '../../shell/payout-inputs.tsx';
@@ -32,6 +33,7 @@ export function PublisherPayouts({ campaign: { id, payout } }: { campaign: Campa
   });
   // The currency follows that of the campaign until the user enters a payout.
   useStoredValues(form, noEntry);
+  useFormInput(form.isDirty());
   const nameOf = (userId: string) => memberName(members, userId);
   const payoutOf = (userId: string | null) => {
     const known = listed?.find((each) => each.userId === userId);

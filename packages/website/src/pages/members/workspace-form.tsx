@@ -5,6 +5,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { meQuery } from '../../api/account.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
 import { renameWorkspace } from '../../api/members.ts';
+import { useFormInput } from '../../shell/discard-question.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { useStoredValues } from '../../shell/use-stored-values.ts';
 import * as texts from '../../texts/index.ts';
@@ -17,6 +18,7 @@ export function WorkspaceForm({ workspace }: { workspace: OwnWorkspace }) {
   const stored = { name: workspace.name };
   const form = useForm({ initialValues: stored });
   useStoredValues(form, stored);
+  useFormInput(form.isDirty());
   const rename = useMutation({
     mutationFn: ({ name }: { name: string }) => renameWorkspace(name),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),

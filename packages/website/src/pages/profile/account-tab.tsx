@@ -4,6 +4,7 @@ import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { meQuery } from '../../api/account.ts';
 import { fieldErrorsOf } from '../../api/client.ts';
+import { useFormInput } from '../../shell/discard-question.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { useStoredValues } from '../../shell/use-stored-values.ts';
 import * as texts from '../../texts/index.ts';
@@ -47,6 +48,7 @@ function NameForm() {
   const stored = { name: user.name };
   const form = useForm({ initialValues: stored });
   useStoredValues(form, stored);
+  useFormInput(form.isDirty());
   const save = useAccountCall<unknown, { name: string }>('/update-user', {
     onSuccess: () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),
     onError: (error) => form.setErrors(fieldErrorsOf(error)),
@@ -83,6 +85,7 @@ function PasswordForm() {
       revokeCredentials: false,
     },
   });
+  useFormInput(form.isDirty());
   const change = useAccountCall('/change-password', {
     onSuccess() {
       form.reset();
