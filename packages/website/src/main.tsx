@@ -61,7 +61,7 @@ configureClient({
   },
   onWorkspaceLost: reloadPage,
   onUserChanged: reloadPage,
-  onForbidden: () => void queryClient.invalidateQueries({ queryKey: meQuery.queryKey, exact: true }),
+  onRefused: () => void queryClient.invalidateQueries({ queryKey: meQuery.queryKey, exact: true }),
   onConfirmationRequired: askForIdentity,
 });
 

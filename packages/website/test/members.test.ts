@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectGoodEverywhere, expectGoodPage, overflowOf } from './page-checks.ts';
-import { type Website, hold, password, openWebsite, waitForFrames } from './website.ts';
+import { type Website, hold, password, openWebsite, signInInAnotherTab, waitForFrames } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -98,6 +98,31 @@ test('a page shows what a changed role permits after the service has rejected a 
   await dialog.getByRole('button', { name: 'Create' }).click();
   await expect.poll(() => page.locator('a', { hasText: 'Audit log' }).count()).toBe(0);
   await create.waitFor({ state: 'detached' });
+});
+
+test('a user whose session has ended is asked to sign in when they invite or remove a member', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  const { email } = await workspace.addMember('publisher');
+  const endSession = () => website.fixture.sql('DELETE FROM session WHERE user_id = $1', [member.userId]);
+  await page.goto('/members');
+  await page.getByRole('button', { name: 'Invite someone' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Email address').fill('guest@example.com');
+  await endSession();
+  await dialog.getByRole('button', { name: 'Invite' }).click();
+  await signInInAnotherTab(page, member);
+  expect(await dialog.getByLabel('Email address').inputValue()).toBe('guest@example.com');
+  await dialog.getByRole('button', { name: 'Invite' }).click();
+  await dialog.getByText('Pass the link on yourself').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  await page
+    .getByRole('listitem')
+    .filter({ hasText: email })
+    .getByRole('button', { name: /^Remove/ })
+    .click();
+  await endSession();
+  await dialog.getByRole('button', { name: 'Remove' }).click();
+  await page.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor();
 });
 
 test('an invitation whose link cannot be loaded says so, and shows the link when the user tries again', async () => {

@@ -17,8 +17,8 @@ export interface ClientContext {
   readonly onWorkspaceLost: () => void;
   /** Called if another user has signed in in this browser since the page was loaded. */
   readonly onUserChanged: () => void;
-  /** Called if the role of the user does not permit a request. The role may have changed since the page was loaded. */
-  readonly onForbidden: () => void;
+  /** Called if a request is refused to the user. The role may have changed, or the session may have ended. */
+  readonly onRefused: () => void;
   /** Asks the user for the password or the second factor. Returns whether the user has given it. */
   readonly onConfirmationRequired: () => Promise<boolean>;
 }
@@ -148,11 +148,14 @@ export async function openStream(
 /** Returns the error of a response, and calls {@link ClientContext} if the session, the workspace or the role may have changed. */
 export async function readError(path: string, response: Response): Promise<ApiError> {
   const problem = (await response.json().catch(() => ({}))) as Partial<Problem>;
-  if (response.status === 401 && path.startsWith('/console/')) context?.onSignedOut();
+  const isUnauthenticated = response.status === 401;
+  const isOfAccount = path.startsWith('/auth/');
+  if (isUnauthenticated && !isOfAccount) context?.onSignedOut();
   if (problem.type === 'urn:leads:error:unknown_workspace') context?.onWorkspaceLost();
-  // Not for the request that `onForbidden` repeats, because it would be repeated without an end.
-  const isOfPage = path.startsWith('/console/') && path !== meRequest.path;
-  if (problem.type === 'urn:leads:error:forbidden' && isOfPage) context?.onForbidden();
+  // The account endpoints also reject a wrong password with 401.
+  const isRefused = problem.type === 'urn:leads:error:forbidden' || (isUnauthenticated && isOfAccount);
+  // Not for the request that `onRefused` repeats, because it would be repeated without an end.
+  if (isRefused && path !== meRequest.path) context?.onRefused();
   const fields = (problem.errors ?? []).map(({ pointer, parameter, header, detail }) => ({
     field: pointer === undefined ? (parameter ?? header ?? '') : nameOf(pointer),
     reason: detail,
