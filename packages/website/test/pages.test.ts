@@ -4,7 +4,7 @@ import type { TestWorkspace } from '@leads/test-kit/fixture';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { pagesAfterSignIn, pagesBeforeSignIn, routesWithout, type WebsitePage } from './all-pages.ts';
-import { expectFocusOn } from './by-keyboard.ts';
+import { chooseItem, expectFocusOn } from './by-keyboard.ts';
 import { cutOffOf, lookOf, motionOf, oneLook } from './look.ts';
 import {
   expectGoodAtBothWidths,
@@ -227,6 +227,40 @@ test('an error without a text, such as that of a proxy over HTTP/2, is named by 
   await page.getByRole('button', { name: 'Save' }).click();
   const alert = page.getByRole('alert').filter({ hasText: 'The server has an error' });
   expect(await alert.innerText()).toContain('The server answered with status 502.');
+});
+
+test('a page in place of an answer, such as the sign-in page of a network, is not taken for an error of the website, and each action can be tried again', async () => {
+  const { page } = await website.openSignedIn({ workspace });
+  const foreign = page.getByText('This answer is not from the server');
+  const answerWithPage = (path: RegExp) =>
+    page.route(path, (route) => route.fulfill({ contentType: 'text/html', body: '<!doctype html>' }));
+  await page.goto('/members');
+  await answerWithPage(/\/console\/workspace$/);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await foreign.waitFor();
+  await answerWithPage(/\/console\/audit\b/);
+  await page.goto('/audit');
+  await foreign.waitFor();
+  await page.unrouteAll();
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await foreign.waitFor({ state: 'detached' });
+
+  await answerWithPage(/\/order\/leads\/import/);
+  await page.goto('/leads');
+  await page.getByRole('columnheader').first().waitFor();
+  await chooseItem(page, 'More actions', 'Import a CSV file');
+  await page.locator('input[type="file"]').setInputFiles({
+    name: 'leads.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from('name,phone,campaignCode\nImported Person,+44 20 7946 0958,DEMO\n'),
+  });
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Import', exact: true }).click();
+  await foreign.waitFor();
+  await page.unrouteAll();
+  await dialog.getByRole('button', { name: /again$/ }).click();
+  const stored = page.getByRole('table', { name: 'Import report' }).getByRole('row', { name: 'Stored' });
+  expect(await stored.innerText()).toContain('1');
 });
 
 test('a page is printed without the navigation, and nothing is cut off or covered', async () => {

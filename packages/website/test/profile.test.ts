@@ -810,7 +810,7 @@ test('a key can expire on the last day of the year 9999 in every time zone', asy
   await dialog.getByLabel('Last day').fill('9999-12-31');
   await dialog.getByRole('button', { name: 'Create' }).click();
   await takeSecret(page);
-  await row(page, 'Without an end').waitFor();
+  expect(await row(page, 'Without an end').innerText()).toContain('9999');
 });
 
 test('a session of more than 10 minutes needs the password before it creates a key, and the form keeps its input', async () => {

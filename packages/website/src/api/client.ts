@@ -86,6 +86,7 @@ export async function send(path: string, request: ApiRequest = {}): Promise<Resp
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal !== undefined && { signal }),
   });
+  rejectPage(response);
   if (response.ok) return response;
   const error = await readError(path, response);
   // The server has rejected the request. It is sent again after the confirmation.
@@ -141,8 +142,20 @@ export async function openStream(
     recordNoAnswer();
     throw new ApiError(0, texts.common.unreachable);
   });
+  rejectPage(response);
   if (!response.ok || response.body === null) throw await readError(path, response);
   return response.body;
+}
+
+/**
+ * Checks that a response is not a page, such as the sign-in page of a network. The service sends none.
+ *
+ * @throws ApiError with status 0.
+ */
+export function rejectPage({ ok, headers }: Response): void {
+  if (ok && headers.get('content-type')?.startsWith('text/html') === true) {
+    throw new ApiError(0, texts.common.notOfServer);
+  }
 }
 
 /** Returns the error of a response, and calls {@link ClientContext} if the session, the workspace or the role may have changed. */

@@ -52,6 +52,8 @@ export const common = {
   },
   noResult: 'The server sent no result for this lead. Reload the page to see its status.',
   unreachable: 'The server cannot be reached. Check your connection and try again.',
+  notOfServer:
+    'This answer is not from the server, but perhaps from a proxy or from the sign-in page of your network. Check your connection and try again.',
   noAnswer: 'The server did not answer within 20 seconds. Try again.',
   noAnswerToChange:
     'The server did not answer within 20 seconds. Check whether the change was saved before you try again.',

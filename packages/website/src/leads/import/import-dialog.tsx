@@ -1,7 +1,7 @@
 import { Select } from '@mantine/core';
 import type { ImportAnswer } from '@leads/core/lead';
 import { useState } from 'react';
-import { importLeads } from '../../api/leads.ts';
+import { importLeads } from '../../api/imports.ts';
 import { campaignOption } from '../../shell/campaign-option.ts';
 import { imports as t } from '../../texts/imports.ts';
 import * as texts from '../../texts/index.ts';

@@ -2,7 +2,7 @@ import { Alert, Button, FileButton, Group, Progress, Select, Stack, Table, Text 
 import { useMutation } from '@tanstack/react-query';
 import type { ImportAnswer } from '@leads/core/lead';
 import { type ReactNode, useRef, useState } from 'react';
-import type { Upload } from '../../api/leads.ts';
+import type { Upload } from '../../api/imports.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { download } from '../../shell/download.ts';
 import { formatNumber } from '../../shell/numbers.ts';
