@@ -30,6 +30,7 @@ export const common = {
   none: 'None',
   correctInput: 'Correct these entries',
   wholeNumber: 'Enter a whole number',
+  atMost: (max: number) => `Enter ${max.toLocaleString('en')} or less`,
   errors: {
     noConnection: 'No answer from the server',
     rejected: 'This is not possible',
