@@ -229,7 +229,7 @@ test('an error without a text, such as that of a proxy over HTTP/2, is named by 
   expect(await alert.innerText()).toContain('The server answered with status 502.');
 });
 
-test('a page in place of an answer, such as the sign-in page of a network, is not taken for an error of the website, and each action can be tried again', async () => {
+test('a page of a proxy in place of an answer is not taken for an error of the website, and the action can be tried again', async () => {
   const { page } = await website.openSignedIn({ workspace });
   const foreign = page.getByText('This answer is not from the server');
   const answerWithPage = (path: RegExp) =>
