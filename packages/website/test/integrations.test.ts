@@ -196,6 +196,26 @@ test('the delivery log names a lead by the name that it was given a moment ago',
   expect(await deliveries.getByRole('link', { name: 'Ada Lovelace' }).count()).toBe(0);
 });
 
+test('an address of a webhook or a postback that is too long is rejected, and nothing is cut off', async () => {
+  const { page } = await website.openSignedIn();
+  const url = `https://hooks.example.com/${'x'.repeat(2100)}`;
+  await page.goto('/integrations');
+  for (const kind of ['webhook', 'postback']) {
+    await page
+      .getByRole('button', { name: `New ${kind}` })
+      .first()
+      .click();
+    const dialog = page.getByRole('dialog');
+    const field = dialog.getByLabel(/^URL/);
+    await field.focus();
+    await page.keyboard.insertText(url);
+    expect(await field.inputValue()).toBe(url);
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText('Must have at most 2048 characters').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+  }
+});
+
 test('missed events are sent again since a day in the time zone of the browser', async () => {
   const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
   // A zone whose day is not that of UTC at present.

@@ -175,7 +175,6 @@ export function PostbackDialog({ postback, onClose }: { postback?: PostbackView;
             label={t.url}
             description={t.urlHint}
             required
-            maxLength={2048}
             autosize
             minRows={2}
             {...fieldProps('url')}

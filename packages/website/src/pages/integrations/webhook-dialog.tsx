@@ -105,7 +105,6 @@ export function WebhookDialog({
             description={t.urlHint}
             type="url"
             required
-            maxLength={2048}
             data-autofocus
             {...form.getInputProps('url')}
             error={form.errors['url'] ?? previewErrors['url']}
