@@ -797,6 +797,19 @@ test('credentials are visible only to their user and in their workspace', async 
   }
 });
 
+test('one click creates a key while an origin is typed and not yet added', async () => {
+  const { page } = await website.openSignedIn();
+  await page.goto('/profile');
+  await page.getByRole('button', { name: 'Create an API key' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Landing page');
+  await dialog.getByLabel('For the intake only').check();
+  await dialog.getByLabel('Allowed origins').fill('https://offer.example.com');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await takeSecret(page);
+  expect(await row(page, 'Landing page').innerText()).toContain('https://offer.example.com');
+});
+
 test('a key can expire on the last day of the year 9999 in every time zone', async () => {
   const { page } = await website.openSignedIn();
   const session = await page.context().newCDPSession(page);

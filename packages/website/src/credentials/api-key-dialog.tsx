@@ -1,6 +1,7 @@
 import { Checkbox, Group, Radio, Select, Stack, TagsInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import type { NewApiKey, SingleScope } from '@leads/core/credential';
 import { campaignOption } from '../shell/campaign-option.ts';
 import { Dialog } from '../shell/dialog.tsx';
@@ -98,6 +99,9 @@ export function ApiKeyDialog({
     },
   });
   const { expiry, scope } = form.values;
+  // The origin is added when its field loses the focus. A field that is hidden only then moves the button under a click.
+  const [typedOrigin, setTypedOrigin] = useState('');
+  const isPageKey = isForPages(form.values) || (scope === 'intake' && typedOrigin.trim() !== '');
   const listInput = (field: 'allowedOrigins' | 'allowedNetworks', description: string) => (
     <TagsInput
       label={t[field]}
@@ -105,6 +109,7 @@ export function ApiKeyDialog({
       withAsterisk={forPages}
       placeholder={t.listPlaceholder}
       acceptValueOnBlur
+      {...(field === 'allowedOrigins' && { onSearchChange: setTypedOrigin })}
       {...form.getInputProps(field)}
     />
   );
