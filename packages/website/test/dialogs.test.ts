@@ -187,6 +187,25 @@ test('the focus moves to the field that a form rejects without a request, becaus
   await expectFocusOn(page, 'Allowed origins');
 });
 
+test('the focus moves to the name of the workspace and to the scopes of a key that the service rejects', async () => {
+  const { page } = await website.openSignedIn();
+  await page.goto('/members');
+  const name = page.getByLabel('Name of the workspace');
+  await name.fill('https://example.com');
+  await press(page, 'Save');
+  await page.getByText(/^Must not .* a web address$/).waitFor();
+  expect(await name.evaluate((field) => field === document.activeElement)).toBe(true);
+
+  await page.goto('/profile');
+  await press(page, 'Create an API key');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Shop');
+  await dialog.getByLabel('For single scopes').check();
+  await press(page, 'Create');
+  await dialog.getByText('Must not be empty').waitFor();
+  await expectFocusOn(page, 'leads:read');
+});
+
 test('an integration page can be created, renewed and deleted with the keyboard', async () => {
   const { page, workspace } = await website.openSignedIn();
   const [campaign] = await website.fixture.sql<{ name: string }>('SELECT name FROM campaign WHERE id = $1', [

@@ -164,13 +164,19 @@ export function ApiKeyDialog({
             <Checkbox.Group label={t.singleScopes} {...form.getInputProps('singleScopes')}>
               <Stack gap="xs" mt="xs">
                 {singleScopes.map((value) => (
-                  <Checkbox key={value} value={value} label={value} description={t.singleScope[value]} />
+                  <Checkbox
+                    key={value}
+                    value={value}
+                    label={value}
+                    description={t.singleScope[value]}
+                    aria-invalid={form.errors['singleScopes'] !== undefined}
+                  />
                 ))}
               </Stack>
             </Checkbox.Group>
           )}
           {scope === 'intake' && listInput('allowedOrigins', forPages ? t.pageOriginsHint : t.originsHint)}
-          {!forPages && !isForPages(form.values) && listInput('allowedNetworks', t.networksHint)}
+          {!forPages && !isPageKey && listInput('allowedNetworks', t.networksHint)}
           <FormActions error={create.error} isPending={create.isPending} onCancel={onClose} />
         </Stack>
       </form>

@@ -7,6 +7,7 @@ import { fieldErrorsOf } from '../../api/client.ts';
 import { renameWorkspace } from '../../api/members.ts';
 import { useFormInput } from '../../shell/discard-question.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
+import { useFocusFault } from '../../shell/use-focus-fault.ts';
 import { useStoredValues } from '../../shell/use-stored-values.ts';
 import * as texts from '../../texts/index.ts';
 
@@ -24,6 +25,7 @@ export function WorkspaceForm({ workspace }: { workspace: OwnWorkspace }) {
     onSuccess: () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),
     onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
+  const part = useFocusFault(rename.error);
   return (
     <Stack component="section" gap="sm" aria-label={t.workspace} maw={520}>
       <Title order={2} size="h4">
@@ -31,7 +33,7 @@ export function WorkspaceForm({ workspace }: { workspace: OwnWorkspace }) {
       </Title>
       <form onSubmit={form.onSubmit((values) => rename.mutate(values))}>
         <Stack gap="sm">
-          <Group align="flex-end" gap="xs">
+          <Group ref={part} align="flex-end" gap="xs">
             <TextInput
               label={t.workspaceName}
               required
