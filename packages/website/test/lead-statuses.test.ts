@@ -79,6 +79,29 @@ describe('a status change', () => {
     await page.getByText('6 selected').waitFor();
   });
 
+  test('is sent once if Enter is pressed again at its reason before the answer', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    const [id = ''] = await addLeads(website, workspace, member, 1);
+    await page.goto('/leads');
+    const answers = await hold(page, /\/order\/leads\/status$/);
+    let sent = 0;
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().endsWith('/order/leads/status')) sent += 1;
+    });
+    await rowOf(page, 'Person 0000').getByRole('button', { name: 'Change the status' }).click();
+    await page.getByRole('menuitem', { name: 'Mark as Trashed' }).click();
+    const reason = page.getByRole('radio', { name: 'Spam or test' });
+    await reason.check();
+    await reason.press('Enter');
+    await page.locator('button[data-loading="true"]', { hasText: 'Mark as Trashed' }).waitFor();
+    await reason.press('Enter');
+    answers.release();
+    await notice(page, '1 lead marked as Trashed').waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(sent).toBe(1);
+    expect((await storedOf(website, id)).changes).toEqual(['Trashed (Spam or test)']);
+  });
+
   test('that the service rejects is reported with the reason', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     const [first = '', second = ''] = await addLeads(website, workspace, member, 2);

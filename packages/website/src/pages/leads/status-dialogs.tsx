@@ -54,6 +54,8 @@ export function ReasonDialog({
   const [isMissing, setMissing] = useState(false);
   const reasons = to === 'Trashed' ? statusDialogs.reasons.trash : statusDialogs.reasons.unpay;
   const submit = () => {
+    // The button is disabled during the request, and Enter in a radio button is not.
+    if (isPending) return;
     const reason = own.trim() || chosen;
     if (reason === '') setMissing(true);
     else onReason(reason);
