@@ -103,6 +103,22 @@ describe('new leads', () => {
     expect(await rowOf(page, 'Person 0000').count()).toBe(0);
   });
 
+  test('are announced, and changes of leads that are not loaded are not', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    const ids = await addLeads(website, workspace, member, 300);
+    await page.goto('/leads');
+    await page.getByText('300 leads').waitFor();
+    await changeAs(website, workspace.owner, ids.at(-1) ?? '', { name: 'Changed elsewhere' });
+    await waitForPolls(page);
+    const announced = page.getByRole('status').filter({ hasText: 'arrived since the page was opened' });
+    expect(await announced.allTextContents()).toEqual([]);
+    await website.fixture.leads.insert([workspace.lead(member, { name: 'New lead' })]);
+    await waitForPolls(page);
+    await expect
+      .poll(() => announced.allTextContents())
+      .toEqual(['1 lead has arrived since the page was opened']);
+  });
+
   test('are requested less and less often while the service is unavailable', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     await addLeads(website, workspace, member, 1);

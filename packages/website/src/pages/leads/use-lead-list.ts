@@ -40,6 +40,7 @@ export function useLeadList(filters: LeadFilters, isAtTop: () => boolean) {
   const list = useInfiniteQuery({ ...options, placeholderData: keepPreviousData });
   const sort = sortOf(filters);
   const pages = list.data?.pages;
+  const answeredAt = pages?.[0]?.answeredAt;
   const leads = useMemo(() => pages?.flatMap((page) => page.leads) ?? [], [pages]);
 
   const [waiting, setWaiting] = useState<readonly Lead[]>([]);
@@ -103,7 +104,9 @@ export function useLeadList(filters: LeadFilters, isAtTop: () => boolean) {
     }
     if (left.size > 0 || news.some(({ id }) => !listed.has(id))) invalidateCounts(queryClient);
 
-    const arrivals = news.filter(({ id }) => !seen.current.times.has(id));
+    // A change of a lead that is not loaded is also news.
+    const openedAt = new Date((answeredAt ?? 0) - overlapMs).toISOString();
+    const arrivals = news.filter(({ id, createdAt }) => !seen.current.times.has(id) && createdAt > openedAt);
     setArrived((before) => before + arrivals.length);
     const last = matching.leads.at(-1);
     if (!isComplete || (matching.cursor !== undefined && last !== undefined && isNews(last))) {
@@ -145,7 +148,6 @@ export function useLeadList(filters: LeadFilters, isAtTop: () => boolean) {
   };
 
   const isReady = list.isSuccess && !list.isPlaceholderData;
-  const answeredAt = pages?.[0]?.answeredAt;
   const { isFailing, pollNow } = useChanges(filters, isReady ? answeredAt : undefined, take);
 
   useEffect(() => {
