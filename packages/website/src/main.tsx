@@ -57,7 +57,12 @@ configureClient({
     queryClient.clear();
     // Not the address of the router: it lacks the workspace if the page was opened at an address without one.
     const { pathname, search, hash } = location;
-    void router.navigate({ to: '/sign-in', search: { to: `${pathname}${search}${hash}` } });
+    // In place of the page, because the back button would return to the page, and so to the sign-in again.
+    void router.navigate({
+      to: '/sign-in',
+      search: { to: `${pathname}${search}${hash}` },
+      replace: true,
+    });
   },
   onWorkspaceLost: reloadPage,
   onUserChanged: reloadPage,

@@ -211,6 +211,25 @@ test('what a user has typed into a page, and a new secret, stay when the session
   expect(await secret.count()).toBe(1);
 });
 
+test('the back button leaves the page for the sign-in after the session has ended', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  await page.goto('/icon.svg');
+  await page.goto(`/w/${workspace.slug}/campaigns`);
+  await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor();
+  await page.getByRole('link', { name: 'Members', exact: true }).click();
+  await page.getByRole('heading', { name: 'Members', level: 1 }).waitFor();
+  await website.fixture.sql('DELETE FROM session WHERE user_id = $1', [member.userId]);
+  const signIn = page.getByRole('heading', { name: 'Sign in', level: 1 });
+  await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+  await signIn.waitFor();
+  // The page before needs a sign-in, too.
+  await page.goBack();
+  await page.waitForURL((url) => url.search.includes('campaigns'));
+  await signIn.waitFor();
+  await page.goBack();
+  await expect.poll(() => new URL(page.url()).pathname).toBe('/icon.svg');
+});
+
 test('a tab shows nothing of its user after another user has signed in in another tab', async () => {
   const { page, workspace } = await website.openSignedIn();
   const { page: otherPage } = await website.openSignedIn({ workspace, role: 'publisher' });
