@@ -196,7 +196,7 @@ test('the delivery log names a lead by the name that it was given a moment ago',
   expect(await deliveries.getByRole('link', { name: 'Ada Lovelace' }).count()).toBe(0);
 });
 
-test('an address of a webhook or a postback that is too long is rejected, and nothing is cut off', async () => {
+test('an address or a body that is too long is rejected, and nothing is cut off', async () => {
   const { page } = await website.openSignedIn();
   const url = `https://hooks.example.com/${'x'.repeat(2100)}`;
   await page.goto('/integrations');
@@ -214,6 +214,15 @@ test('an address of a webhook or a postback that is too long is rejected, and no
     await dialog.getByText('Must have at most 2048 characters').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
   }
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'New postback' }).first().click();
+  await dialog.getByLabel(/^URL/).fill('https://hooks.example.com');
+  await dialog.getByLabel('Request').click();
+  await page.getByRole('option', { name: /JSON/ }).click();
+  await dialog.getByLabel('Body').focus();
+  await page.keyboard.insertText('x'.repeat(8193));
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.getByText('Must have at most 8192 characters').waitFor();
 });
 
 test('missed events are sent again since a day in the time zone of the browser', async () => {

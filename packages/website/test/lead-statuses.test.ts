@@ -102,6 +102,32 @@ describe('a status change', () => {
     expect((await storedOf(website, id)).changes).toEqual(['Trashed (Spam or test)']);
   });
 
+  test('with a reason that is too long is rejected, and nothing of the reason is cut off', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    const [id = ''] = await addLeads(website, workspace, member, 1);
+    const tooLong = 'x'.repeat(1001);
+    await page.goto('/leads');
+    await rowOf(page, 'Person 0000').getByRole('button', { name: 'Change the status' }).click();
+    await page.getByRole('menuitem', { name: 'Mark as Trashed' }).click();
+    const reason = page.getByLabel('Or write your own reason');
+    await reason.focus();
+    await page.keyboard.insertText(tooLong);
+    expect(await reason.inputValue()).toBe(tooLong);
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('must have at most 1000 characters').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+
+    await page.goto(`/leads?lead=${id}`);
+    await page.getByRole('button', { name: 'Set the payout' }).click();
+    const payout = page.locator('form', { has: page.getByLabel('Amount') });
+    await payout.getByLabel('Amount').fill('5');
+    await payout.getByLabel('Reason').focus();
+    await page.keyboard.insertText(tooLong);
+    await page.keyboard.press('Enter');
+    await payout.getByText('Must have at most 1000 characters').waitFor();
+    expect((await storedOf(website, id)).changes).toEqual([]);
+  });
+
   test('that the service rejects is reported with the reason', async () => {
     const { page, workspace, member } = await website.openSignedIn();
     const [first = '', second = ''] = await addLeads(website, workspace, member, 2);

@@ -830,6 +830,25 @@ test('a payment that is created after the user has left its dialog is not opened
   expect(page.url()).toMatch(/\/statements\?/);
 });
 
+test('a payment is not canceled with a reason that is too long, and nothing of the reason is cut off', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  const id = randomUUID();
+  await website.fixture.sql(
+    `INSERT INTO payment (id, workspace_id, number, user_id, created_by_id, from_time, to_time, currency, date,
+       state, total, leads, amount)
+     VALUES ($1, $2, 1, $3, $3, now() - interval '1 day', now(), 'EUR', '2026-11-27', 'paid', 0, 0, 0)`,
+    [id, workspace.id, member.userId],
+  );
+  await page.goto(`/payments/${id}`);
+  await page.getByRole('button', { name: 'Cancel payment' }).click();
+  const reason = page.getByRole('dialog').getByLabel('Reason');
+  await reason.focus();
+  await page.keyboard.insertText('x'.repeat(901));
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').getByText('Must have at most 900 characters').waitFor();
+  expect(await reason.inputValue()).toHaveLength(901);
+});
+
 test('the file of a payment with many leads is saved, however long it takes', async () => {
   const { page, workspace, member } = await website.openSignedIn();
   const id = randomUUID();

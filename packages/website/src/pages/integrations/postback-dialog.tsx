@@ -194,7 +194,6 @@ export function PostbackDialog({ postback, onClose }: { postback?: PostbackView;
               label={t.body}
               description={t.bodyHints[request]}
               required
-              maxLength={8192}
               autosize
               minRows={2}
               {...fieldProps('body')}

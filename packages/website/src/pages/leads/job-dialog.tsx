@@ -60,7 +60,6 @@ export function JobDialog({
             <TextInput
               label={t.reason}
               required
-              maxLength={1000}
               data-autofocus
               error={fieldErrorsOf(start.error)['reason']}
               value={reason}

@@ -9,7 +9,6 @@ import { useUnsaved } from './unsaved-edits.tsx';
 import { useLeadEdit } from './use-lead-edit.ts';
 
 const t = texts.leads;
-const maxReasonLength = 1000;
 
 interface FormProps {
   readonly lead: LeadDetail;
@@ -84,7 +83,6 @@ function ReasonedForm({
           size="xs"
           label={t.reason}
           required
-          maxLength={maxReasonLength}
           error={errors['reason']}
           value={reason}
           onChange={(event) => setReason(event.currentTarget.value)}

@@ -89,7 +89,6 @@ export function ReasonDialog({
           </Radio.Group>
           <TextInput
             label={statusDialogs.ownReason}
-            maxLength={1000}
             value={own}
             onChange={(event) => setOwn(event.currentTarget.value)}
           />

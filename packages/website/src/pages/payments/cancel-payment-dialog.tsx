@@ -37,7 +37,6 @@ export function CancelPaymentDialog({ payment, onClose }: { payment: Payment; on
             // A reason of spaces is empty.
             pattern=".*\S.*"
             title={t.cancelReasonHint}
-            maxLength={900}
             data-autofocus
             error={fieldErrorsOf(cancel.error)['reason']}
             value={reason}

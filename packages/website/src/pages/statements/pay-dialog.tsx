@@ -98,7 +98,6 @@ export function PayDialog({
           <Textarea
             label={t.note}
             description={t.noteHint}
-            maxLength={1000}
             autosize
             minRows={2}
             maxRows={6}
