@@ -77,7 +77,12 @@ export function StatusAliasDialog({
             allowDeselect={false}
             {...form.getInputProps('status')}
           />
-          <TextInput label={t.reason} description={t.reasonHint} {...form.getInputProps('reason')} />
+          <TextInput
+            label={t.reason}
+            description={t.reasonHint}
+            maxLength={1000}
+            {...form.getInputProps('reason')}
+          />
           <FormActions
             {...(edited !== undefined && { submit: texts.common.save })}
             error={save.error}
