@@ -1,9 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import { totp } from '@leads/test-kit/totp';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { addLeads } from './leads-page.ts';
-import { hold, openWebsite, password, type SignedInPage, waitForFrames, type Website } from './website.ts';
+import {
+  hold,
+  openWebsite,
+  password,
+  type SignedInPage,
+  storePayment,
+  waitForFrames,
+  type Website,
+} from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -187,13 +194,7 @@ const forms: readonly Form[] = [
     name: 'the cancellation of a payment',
     request: /\/console\/payments\/[^/]+\/cancel$/,
     async visit({ page, workspace, member }) {
-      const id = randomUUID();
-      await website.fixture.sql(
-        `INSERT INTO payment (id, workspace_id, number, user_id, created_by_id, from_time, to_time, currency, date,
-           state, total, leads, amount)
-         VALUES ($1, $2, 1, $3, $3, now() - interval '1 day', now(), 'EUR', '2026-11-27', 'paid', 0, 0, 0)`,
-        [id, workspace.id, member.userId],
-      );
+      const id = await storePayment(website, { workspace, member });
       await page.goto(`/payments/${id}`);
     },
     buttons: ['Cancel payment', 'Cancel payment'],

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -6,7 +5,15 @@ import { findViolations } from './axe.ts';
 import { choose, expectFocusOn, press, tabTo, write } from './by-keyboard.ts';
 import { lookOf, oneLook } from './look.ts';
 import { expectGoodEverywhere, overflowOf } from './page-checks.ts';
-import { hold, type Website, type SignedInPage, screenshot, openWebsite, waitForFrames } from './website.ts';
+import {
+  hold,
+  type Website,
+  type SignedInPage,
+  screenshot,
+  openWebsite,
+  storePayment,
+  waitForFrames,
+} from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -832,13 +839,7 @@ test('a payment that is created after the user has left its dialog is not opened
 
 test('a payment is not canceled with a reason that is too long, and nothing of the reason is cut off', async () => {
   const { page, workspace, member } = await website.openSignedIn();
-  const id = randomUUID();
-  await website.fixture.sql(
-    `INSERT INTO payment (id, workspace_id, number, user_id, created_by_id, from_time, to_time, currency, date,
-       state, total, leads, amount)
-     VALUES ($1, $2, 1, $3, $3, now() - interval '1 day', now(), 'EUR', '2026-11-27', 'paid', 0, 0, 0)`,
-    [id, workspace.id, member.userId],
-  );
+  const id = await storePayment(website, { workspace, member });
   await page.goto(`/payments/${id}`);
   await page.getByRole('button', { name: 'Cancel payment' }).click();
   const reason = page.getByRole('dialog').getByLabel('Reason');
@@ -851,13 +852,7 @@ test('a payment is not canceled with a reason that is too long, and nothing of t
 
 test('the file of a payment with many leads is saved, however long it takes', async () => {
   const { page, workspace, member } = await website.openSignedIn();
-  const id = randomUUID();
-  await website.fixture.sql(
-    `INSERT INTO payment (id, workspace_id, number, user_id, created_by_id, from_time, to_time, currency, date,
-       state, total, leads, amount)
-     VALUES ($1, $2, 1, $3, $3, now() - interval '1 day', now(), 'EUR', '2026-11-27', 'paid', 0, 0, 0)`,
-    [id, workspace.id, member.userId],
-  );
+  const id = await storePayment(website, { workspace, member });
   await page.clock.install();
   await page.goto(`/payments/${id}`);
   const download = page.getByRole('button', { name: 'Download as CSV' });

@@ -48,6 +48,21 @@ export interface SignedInPage {
   readonly member: TestMember;
 }
 
+/** Stores a payment without leads, to and by a member. @returns its id. */
+export async function storePayment(
+  { fixture }: Website,
+  { workspace, member }: Pick<SignedInPage, 'workspace' | 'member'>,
+): Promise<string> {
+  const id = randomUUID();
+  await fixture.sql(
+    `INSERT INTO payment (id, workspace_id, number, user_id, created_by_id, from_time, to_time, currency, date,
+       state, total, leads, amount)
+     VALUES ($1, $2, 1, $3, $3, now() - interval '1 day', now(), 'EUR', '2026-11-27', 'paid', 0, 0, 0)`,
+    [id, workspace.id, member.userId],
+  );
+  return id;
+}
+
 /** Opens the website of the services that all test files without settings of their own share. */
 export async function openWebsite(): Promise<Website> {
   const answer = await fetch(inject('sharedServices'));
