@@ -1,4 +1,5 @@
 import { mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describeForeignOwner } from './processes/user-accounts.ts';
 
 /**
@@ -9,9 +10,16 @@ import { describeForeignOwner } from './processes/user-accounts.ts';
  */
 export function makeDataDirectory(path: string): void {
   const caller = process.getuid?.();
-  mkdirSync(path, { recursive: true, mode: caller === 0 ? 0o711 : 0o700 });
+  makeDirectories(path, caller === 0 ? 0o711 : 0o700);
   const owner = statSync(path).uid;
   if (caller !== undefined && caller !== 0 && caller !== owner) {
     throw new Error(describeForeignOwner(path, owner, caller));
   }
+}
+
+/** Creates a directory and its parents. The option `recursive` of mkdirSync never returns in `/proc`. */
+function makeDirectories(path: string, mode: number): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  makeDirectories(dirname(path), mode);
+  mkdirSync(path, { mode });
 }

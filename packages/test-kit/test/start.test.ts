@@ -306,6 +306,19 @@ const canMount = (() => {
   rmSync(directory, { recursive: true, force: true });
   return mounted;
 })();
+// Linux rejects a new directory in /proc with the error of a missing parent, although the parent exists.
+test.runIf(process.platform === 'linux')(
+  'npm start names LEADS_DATA_DIR if its parent directory cannot be created',
+  async () => {
+    const { env } = await freshEnvironment();
+    const run = startRun({ ...env, LEADS_DATA_DIR: '/proc/leads/data' });
+    expect(await run.ended).toBe(1);
+    expect(run.stderr()).toEqual([
+      'Cannot write to /proc/leads/data: set LEADS_DATA_DIR to a directory that can be written',
+    ]);
+  },
+);
+
 if (canMount) {
   test.each(['4k', '12m', '40m'])('npm start reports a full disk of %s in one line', async (size) => {
     const environment = await freshEnvironment();
