@@ -27,13 +27,14 @@ export function isBodyOptional(schema: unknown): boolean {
 /**
  * Parses a JSON body. Rejects text that Postgres cannot store unchanged, at any depth: NUL, half of a surrogate pair,
  * invalid UTF-8. Code behind the parser needs no such check. Keeps the digits of each integer, as {@link parseJson} does.
+ * Ignores a byte order mark, as RFC 8259, 8.1 allows: some clients on Windows send one.
  *
  * @throws LeadsError `invalid_input`
  */
 export function parseJsonBody(body: Buffer): unknown {
   if (body.length === 0) throw invalidBody('The request body is empty');
   if (!isUtf8(body)) throw invalidBody('The request body is not UTF-8');
-  const text = body.toString('utf8');
+  const text = body.toString('utf8').replace(/^\uFEFF/, '');
   let value: unknown;
   try {
     value = parseJson(text);

@@ -323,10 +323,10 @@ export function describeHostileBodies(options: {
   });
 }
 
-/** Parses a body as a JSON object. A byte order mark is not JSON (RFC 8259, 8.1). */
+/** Parses a body as a JSON object. Ignores a byte order mark (RFC 8259, 8.1). */
 function parse(bytes: Buffer): Record<string, unknown> | undefined {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     const value: unknown = JSON.parse(text);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     return isObject ? (value as Record<string, unknown>) : undefined;
