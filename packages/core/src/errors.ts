@@ -52,7 +52,12 @@ export const errorTable = {
     message: 'The Idempotency-Key was used for another request',
   },
   too_many_requests: { status: 429, kind: 'error', message: 'Too many attempts: try again later' },
-  headers_too_large: { status: 431, kind: 'validation', message: 'Request headers are too large' },
+  // The parser of Node.js reports a URL that is too long with the same code.
+  headers_too_large: {
+    status: 431,
+    kind: 'validation',
+    message: 'The URL and headers of the request are too large',
+  },
   unavailable: { status: 503, kind: 'error', message: 'Service temporarily unavailable' },
 } as const satisfies Record<string, { status: number; kind: ErrorKind; message: string }>;
 

@@ -14,7 +14,11 @@ const unsupported = {
   error: 'validation',
   message: expect.stringMatching(/^Unsupported media type: send application\/json/) as string,
 };
-const headersTooLarge = { success: false, error: 'validation', message: 'Request headers are too large' };
+const headersTooLarge = {
+  success: false,
+  error: 'validation',
+  message: 'The URL and headers of the request are too large',
+};
 const timedOut = { success: false, error: 'error', message: 'Request timed out' };
 
 const withoutBody = {
@@ -308,7 +312,7 @@ export async function describeTransport({ service, fixture }: { service: Running
       }
     });
 
-    test('rejects headers that are too large with 431', async () => {
+    test('rejects a URL and headers that are too large with 431', async () => {
       for (const header of [`X: ${'x'.repeat(20_000)}`, `API_KEY: ${'x'.repeat(20_000)}`]) {
         const answer = await raw(`GET /health/live HTTP/1.1\nHost: test\n${header}`);
         expect([answer?.status, answer?.json()]).toEqual([431, headersTooLarge]);
