@@ -125,7 +125,7 @@ describe('leads import', () => {
     const unknown = await leads([...args, '--ignore', 'score']);
     expect([unknown.code, unknown.stdout]).toEqual([1, '']);
     expect(unknown.stderr).toContain(
-      'ignore must name columns as the header of the file spells them: value 3',
+      'error: --ignore must name columns as the header of the file spells them: value 3',
     );
   });
 
@@ -146,7 +146,7 @@ describe('leads import', () => {
       [
         ['import', file('bad.csv'), ...asOwner],
         1,
-        'The header has no column name; The header has no column phone; ',
+        'The header has no column name; The header has no column phone; --campaign is required if the header has no column campaignCode',
       ],
       [['import', file('bad.csv')], 2, '--user'],
       [['import', file('bad.csv'), '--user', 'x@y.zz'], 1, 'User x@y.zz does not exist'],

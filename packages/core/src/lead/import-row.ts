@@ -83,7 +83,8 @@ export function readHeader(
   const has = (field: string) => columns.some(({ to, name }) => to === 'field' && name === field);
   for (const field of ['name', 'phone']) if (!has(field)) addFault(`The header has no column ${field}`);
   if (campaignCode === undefined && !has('campaignCode')) {
-    addFault('The header has no column campaignCode, and there is no parameter campaignCode');
+    const reason = 'is required if the header has no column campaignCode';
+    faults.push({ at: 'query', path: 'campaignCode', reason });
   }
   for (const [i, name] of ignore.entries()) {
     if (names.includes(name)) continue;

@@ -31,6 +31,12 @@ interface ImportCommandOptions extends WorkspaceOptions {
 /** The maximum number of rejections in the output, as JSON and as text. */
 const maxListed = { json: 1000, text: 20 } as const;
 
+/** The command-line options of the parameters of an import. */
+const optionOfParameter: Readonly<Record<string, string>> = {
+  campaignCode: '--campaign',
+  ignore: '--ignore',
+};
+
 /** Adds `leads import`. */
 export function addImportCommand(program: Command, io: CliIo): void {
   program
@@ -127,7 +133,7 @@ async function runImport(io: CliIo, path: string, options: ImportCommandOptions)
         : 'import the file again with the same key to store the rest';
     if (signal.aborted) throw new CliError(`Interrupted: ${stored}; ${again}`, { cause: error });
     if (soFar !== undefined) printNotice(io, `${stored}; ${again}`);
-    throw describeInvalidInput(error);
+    throw describeInvalidInput(error, (parameter) => optionOfParameter[parameter] ?? parameter);
   }
   progress[Symbol.dispose]();
   await record(report);
