@@ -1,13 +1,23 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { openFixture } from '@leads/test-kit/fixture';
+import { longTimeouts } from '@leads/test-kit/services';
 import { createTestDatabase } from '@leads/test-kit/test-database';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { describePosition } from '../src/cli/runtime/progress.ts';
 import { leadsProgram, runLeads, startLeads } from './command-line.ts';
 
@@ -300,6 +310,27 @@ describe('leads export', () => {
       expect([args, run.code, run.stdout]).toEqual([args, code, '']);
       expect(run.stderr).toContain(line);
       expect(run.stderr.trimEnd().split('\n')).toHaveLength(1);
+    }
+  });
+
+  test('reports standard output that cannot be written in one line', async () => {
+    // Each write to this device fails with ENOSPC, as on a full disk.
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(full));
+    for (const args of [
+      ['export', '--workspace', slug],
+      ['campaign', 'list', '--workspace', slug],
+    ]) {
+      const { status, stderr } = spawnSync(process.execPath, [leadsProgram, ...args], {
+        env: { PATH: process.env['PATH'], ...longTimeouts, ...env },
+        stdio: ['ignore', full, 'pipe'],
+        encoding: 'utf8',
+      });
+      expect([args, status, stderr]).toEqual([
+        args,
+        1,
+        expect.stringMatching(/^error: The result cannot be written: ENOSPC[^\n]*\n$/),
+      ]);
     }
   });
 

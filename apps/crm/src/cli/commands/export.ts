@@ -155,6 +155,9 @@ async function runExport(
     }
     // EPIPE is not an error: the reader, such as `head`, has closed the pipe.
     if (isStdout && (error as NodeJS.ErrnoException).code === 'EPIPE') return;
+    // The handler of errors of stdout has printed this one.
+    if (isStdout && (error as NodeJS.ErrnoException).syscall === 'write')
+      throw new CliError('', { cause: error });
     throw describeInvalidInput(error);
   }
   progress[Symbol.dispose]();
