@@ -481,6 +481,8 @@ describe('an invalid webhook is rejected with 400, which names the field', () =>
     ['#/url', { url: 'ftp://127.0.0.1/' }],
     ['#/url', { url: 'http://192.168.1.1/' }],
     ['#/url', { url: 'https://user:password@example.com/' }],
+    ['#/url', { url: 'https://example.com/a\nb' }],
+    ['#/url', { url: 'https://example.com/a\tb' }],
     ['#/events', { events: [] }],
     ['#/events/0', { events: ['lead.deleted'] }],
     ['#/statuses/0', { statuses: ['Unknown'] }],

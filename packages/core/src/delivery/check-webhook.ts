@@ -39,7 +39,10 @@ export function faultsOfDestination(
   headersField: 'headers' | 'headerNames',
 ): FieldError[] {
   const fields: FieldError[] = [];
-  if (url !== undefined) {
+  // URL parsers remove these characters (URL Standard, 4.4), so events would go to another URL than the stored one.
+  if (/[\t\n\r]/.test(url ?? '')) {
+    fields.push({ at: 'body', path: '/url', reason: 'must not contain line breaks or tabs' });
+  } else if (url !== undefined) {
     try {
       destinations.checkUrl(url);
     } catch (error) {
