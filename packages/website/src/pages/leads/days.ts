@@ -1,3 +1,5 @@
+import { toIso } from '../../shell/time.ts';
+
 /** Returns the day of a time in the user's time zone, as `YYYY-MM-DD`. */
 export function toDay(iso: string | undefined, shiftMs = 0): string {
   if (iso === undefined) return '';
@@ -12,7 +14,7 @@ export function toDay(iso: string | undefined, shiftMs = 0): string {
 export function startOf(day: string, daysAfter: number): string | undefined {
   const [year, month, date] = day.split('-').map(Number);
   if (year === undefined || month === undefined || date === undefined) return undefined;
-  return new Date(year, month - 1, date + daysAfter).toISOString();
+  return toIso(new Date(year, month - 1, date + daysAfter));
 }
 
 /** Whether a time is the start of a day in the user's time zone. */
