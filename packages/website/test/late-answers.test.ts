@@ -324,3 +324,36 @@ test('a secret that arrives while another one is shown is shown after it, so tha
     part.getByLabel('URL').fill(`https://hooks.example.com/${text}`),
   );
 });
+
+test('the secret of a rotation is shown before the list has loaded again, and the focus returns to the rotated entry', async () => {
+  const { page } = await website.openSignedIn();
+  /** Rotates a secret while the answers to later requests for the list are held. */
+  const rotate = async (list: RegExp, button: RegExp, confirm: string, focused: () => Locator) => {
+    await page.getByRole('button', { name: button }).click();
+    const { release } = await hold(page, list, 'GET');
+    const answer = page.waitForResponse((each) => each.request().method() === 'POST');
+    await page.getByRole('dialog').getByRole('button', { name: confirm }).click();
+    await (await answer).finished();
+    await waitForFrames(page);
+    expect(await page.getByLabel(/^Secret of /).count()).toBe(1);
+    release();
+    await focused().waitFor({ state: 'attached' });
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await expect.poll(() => focused().evaluate((element) => element === document.activeElement)).toBe(true);
+  };
+  await page.goto('/profile');
+  await rotate(/\/console\/api-keys$/, /^Rotate Test key/, 'Create the new key', () =>
+    page.getByRole('listitem').filter({ hasText: 'Being replaced by Test key' }),
+  );
+  await page.goto('/integrations');
+  await page.getByRole('button', { name: 'New webhook' }).first().click();
+  const form = page.getByRole('dialog');
+  await form.getByLabel('URL').fill('https://hooks.example.com/rotated');
+  await form.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('button', { name: 'I have stored it' }).click();
+  await form.waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'https://hooks.example.com/rotated' }).first().click();
+  const button = page.getByRole('button', { name: 'Rotate the secret' });
+  await rotate(/\/console\/webhooks/, /^Rotate the secret$/, 'Rotate the secret', () => button);
+});

@@ -107,10 +107,9 @@ export function ApiKeys({
                         action={t.rotateAction}
                         color="petrol"
                         onConfirm={async () => {
-                          const made = await rotateApiKey(key.id);
-                          // Afterwards, so that the focus returns to the updated row.
-                          await reload();
-                          onMade(made);
+                          onMade(await rotateApiKey(key.id));
+                          // Not awaited: the secret would be lost if the user left the page while the list loads.
+                          void reload();
                         }}
                       >
                         <Text size="sm">{t.rotateLead}</Text>

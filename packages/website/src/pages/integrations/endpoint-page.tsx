@@ -186,8 +186,9 @@ function Summary({
                 color="petrol"
                 onConfirm={async () => {
                   const { secret: made } = await rotateWebhookSecret(id);
-                  await reload();
                   secrets.show({ title: webhooks.rotatedTitle, name: url, secret: made });
+                  // Not awaited: the secret would be lost if the user left the page while the endpoint loads.
+                  void reload();
                 }}
               >
                 <Text size="sm">{webhooks.rotateLead}</Text>
