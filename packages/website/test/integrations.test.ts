@@ -94,6 +94,15 @@ test('a manager creates a webhook, sends a test, and sees the result', async () 
   expect(await page.content()).not.toContain(secret);
 });
 
+test('the deliveries can be filtered until the end of the year 9999 in every time zone', async () => {
+  const { page } = await website.openSignedIn();
+  const session = await page.context().newCDPSession(page);
+  await session.send('Emulation.setTimezoneOverride', { timezoneId: 'America/New_York' });
+  await createWebhook(page);
+  await page.getByLabel('Before', { exact: true }).fill('9999-12-31T23:59');
+  await page.waitForURL(/[?&]to=9999-12-31T/);
+});
+
 test('failures are shown with their answers, and can be sent again', async () => {
   const { page, workspace, member } = await website.openSignedIn();
   await createWebhook(page);

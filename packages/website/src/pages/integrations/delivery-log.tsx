@@ -18,7 +18,7 @@ import { AnchorLink } from '../../shell/links.tsx';
 import { RecordList, RecordRow } from '../../shell/record-row.tsx';
 import { ExactTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
-import { toLocal } from '../../shell/time.ts';
+import { toIso, toLocal } from '../../shell/time.ts';
 import { NextPageButton } from '../../shell/next-page-button.tsx';
 import { endpoints as t } from '../../texts/endpoints.ts';
 import { isStatusCode, readDeliverySearch } from './delivery-search.ts';
@@ -39,8 +39,8 @@ function filterOf({ state, statusCode = '', leadId, from, to }: Entered): Delive
     ...(isStatusCode(statusCode) && { statusCode }),
     ...(leadId !== undefined && { leadId }),
     // Without a zone, the time is in the zone of the user.
-    ...(from !== undefined && { from: new Date(from).toISOString() }),
-    ...(to !== undefined && { to: new Date(to).toISOString() }),
+    ...(from !== undefined && { from: toIso(new Date(from)) }),
+    ...(to !== undefined && { to: toIso(new Date(to)) }),
   };
 }
 
