@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { TestWorkspace } from '@leads/test-kit/fixture';
-import type { Page, Request } from 'playwright-core';
+import type { Locator, Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { chooseItem } from './by-keyboard.ts';
 import { expectGoodEverywhere } from './page-checks.ts';
@@ -191,15 +191,32 @@ test('what a user has typed into a page, and a new secret, stay when the session
     ['/members', /^Name of the workspace/, 'Summer offers'],
     ['/profile?tab=account', /^Your name/, 'Grace Hopper'],
     ['/profile?tab=account', /^New password/, 'a longer password'],
+    ['/profile', /^Phone/, '+44 20 7946 0958'],
   ] as const;
+  const expectKept = async (field: Locator, value: string) => {
+    await endSession();
+    expect(await field.inputValue()).toBe(value);
+    await signInInAnotherTab(page, member);
+  };
   for (const [path, label, value] of fields) {
     await page.goto(`/w/${workspace.slug}${path}`);
     const field = page.getByRole('main').getByLabel(label).last();
     await field.fill(value);
-    await endSession();
-    expect(await field.inputValue()).toBe(value);
-    await signInInAnotherTab(page, member);
+    await expectKept(field, value);
   }
+
+  await page.goto(`/w/${workspace.slug}/leads`);
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: 'Import a CSV file' }).click();
+  await page.locator('input[type="file"]').setInputFiles({
+    name: 'leads.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from('Who,Mobile\nAda,+44 20 7946 0000\n'),
+  });
+  const target = page.getByRole('combobox', { name: 'Field for Who' });
+  await target.click();
+  await page.getByRole('option', { name: 'Name', exact: true }).click();
+  await expectKept(target, 'Name');
 
   await page.goto(`/w/${workspace.slug}/profile`);
   await page.getByRole('button', { name: 'Create an API key' }).click();
@@ -209,6 +226,18 @@ test('what a user has typed into a page, and a new secret, stay when the session
   await secret.waitFor();
   await endSession();
   expect(await secret.count()).toBe(1);
+});
+
+test('the name of a first workspace stays when the session ends', async () => {
+  const { page, member } = await website.openSignedIn();
+  await website.fixture.sql('DELETE FROM member WHERE user_id = $1', [member.userId]);
+  await page.goto('/leads');
+  const name = page.getByLabel('Name of the workspace');
+  await name.fill('Of my own');
+  await website.fixture.sql('DELETE FROM session WHERE user_id = $1', [member.userId]);
+  await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+  await signInInAnotherTab(page, member);
+  expect(await name.inputValue()).toBe('Of my own');
 });
 
 test('the back button leaves the page for the sign-in after the session has ended', async () => {

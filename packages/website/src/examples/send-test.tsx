@@ -25,6 +25,7 @@ import {
   intakeRequest,
   mask,
 } from './example-request.ts';
+import { useFormInput } from '../shell/discard-question.ts';
 import { ButtonLink } from '../shell/links.tsx';
 import { ErrorNotice } from '../shell/states.tsx';
 import * as texts from '../texts/index.ts';
@@ -47,6 +48,8 @@ export function SendTest({
   const active = campaigns.filter(({ status }) => status === 'active');
   const [campaign, setCampaign] = useState<string | null>(null);
   const [sent, setSent] = useState<ExampleRequest>();
+  const [isTyped, setTyped] = useState(false);
+  useFormInput(isTyped);
   // Reads the form directly. Mutation variables would keep the secrets in the cache.
   const send = useMutation<TestResponse, Error, () => Promise<TestResponse>>({
     mutationFn: (request) => request(),
@@ -82,7 +85,7 @@ export function SendTest({
 
   return (
     <Paper withBorder p="md">
-      <form onSubmit={submit} autoComplete="off">
+      <form onSubmit={submit} onInput={() => setTyped(true)} autoComplete="off">
         <Stack gap="sm">
           <div>
             <Title order={3} size="h5">

@@ -6,6 +6,7 @@ import type { WorkspaceAnswer } from '@leads/core/workspace';
 import { call, fieldErrorsOf } from '../api/client.ts';
 import { addressInWorkspace, workspaceOfPage } from '../api/workspace-address.ts';
 import * as texts from '../texts/index.ts';
+import { useFormInput } from './discard-question.ts';
 import { leaveWorkspacePage } from './workspace-reload.ts';
 import { PageHeading } from './page-heading.tsx';
 import { ErrorNotice } from './states.tsx';
@@ -41,6 +42,7 @@ function UnknownWorkspace({ workspaces }: Pick<Me, 'workspaces'>) {
 
 export function NewWorkspaceForm() {
   const form = useForm({ initialValues: { name: '' } });
+  useFormInput(form.isDirty());
   const create = useMutation({
     mutationFn: (body: { name: string }) =>
       leaveWorkspacePage(async () => {

@@ -4,6 +4,7 @@ import type { ImportAnswer } from '@leads/core/lead';
 import { type ReactNode, useRef, useState } from 'react';
 import type { Upload } from '../../api/imports.ts';
 import { Dialog } from '../../shell/dialog.tsx';
+import { useFormInput } from '../../shell/discard-question.ts';
 import { download } from '../../shell/download.ts';
 import { formatNumber } from '../../shell/numbers.ts';
 import { ErrorNotice } from '../../shell/states.tsx';
@@ -186,6 +187,8 @@ export function ImportForm<Target extends string, Answer extends Report>({
   // A pending reload waits until the user has read the report. It would start between the import and its report if this did not
   // hold for both.
   usePreventReload(upload.isPending || upload.isSuccess);
+  // The chosen file and the mapping of its columns are lost with the page.
+  useFormInput(true);
   const start = () => upload.mutate();
 
   if (upload.isPending) {
