@@ -4,7 +4,7 @@ import type { Locator, Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { chooseItem } from './by-keyboard.ts';
 import { expectGoodEverywhere } from './page-checks.ts';
-import { type Website, openWebsite, signInInAnotherTab } from './website.ts';
+import { type Website, openWebsite, signInInAnotherTab, waitForFrames } from './website.ts';
 
 let website: Website;
 beforeAll(async () => {
@@ -238,6 +238,26 @@ test('the name of a first workspace stays when the session ends', async () => {
   await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
   await signInInAnotherTab(page, member);
   expect(await name.inputValue()).toBe('Of my own');
+});
+
+test('the form of a new workspace is sent once while the page of the workspace loads', async () => {
+  const { page } = await website.openSignedIn();
+  await page.goto('/overview');
+  await chooseItem(page, /^Switch workspace/, 'New workspace');
+  // An answer without content leaves the page as it is while the next one loads.
+  await page.route(/\/w\/[^/]+\/overview$/, (route) => route.fulfill({ status: 204 }));
+  const requests: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST') requests.push(new URL(request.url()).pathname);
+  });
+  const loads = page.waitForRequest((request) => request.isNavigationRequest());
+  await page.getByRole('dialog').getByLabel('Name of the workspace').fill('Autumn');
+  await page.keyboard.press('Enter');
+  await loads;
+  await waitForFrames(page);
+  await page.keyboard.press('Enter');
+  await waitForFrames(page);
+  expect(requests).toEqual(['/api/console/workspaces']);
 });
 
 test('the back button leaves the page for the sign-in after the session has ended', async () => {

@@ -7,15 +7,16 @@ let preventers = 0;
 
 /**
  * Runs an action that ends or starts a membership, and loads the address that it returns. A new document has nothing of
- * the previous workspace in caches, forms and notifications.
+ * the previous workspace in caches, forms and notifications. The promise is pending while the document loads, so that the
+ * user cannot run the action again. It resolves if the back button shows this page again.
  */
 export async function leaveWorkspacePage(by: () => Promise<string>): Promise<void> {
   isLeaving = true;
   try {
     location.assign(await by());
-  } catch (error) {
+    await new Promise((resolve) => addEventListener('pageshow', resolve, { once: true }));
+  } finally {
     isLeaving = false;
-    throw error;
   }
 }
 
