@@ -765,3 +765,21 @@ test('the focus moves to the heading of the page when a user hides or closes a m
   await page.waitForURL((url) => url.search === '');
   await expectFocusOn(page, 'Leads');
 });
+
+test('the focus stays near an error whose request is sent again, because its button disappears', async () => {
+  const { page } = await website.openSignedIn();
+  /** Fails the requests of a page once, and sends them again by the keyboard. */
+  const retry = async (path: string, request: RegExp) => {
+    await page.route(request, (route) => route.fulfill({ status: 404 }));
+    await page.goto(path);
+    await tabTo(page, 'Try again');
+    await page.unroute(request);
+    await page.keyboard.press('Enter');
+  };
+  await retry('/members', /\/console\/invitations$/);
+  await page.getByText('No pending invitations.').waitFor();
+  await expectFocusWithin(page.getByRole('region', { name: 'Pending invitations' }));
+  await retry('/payments', /\/console\/payments/);
+  await page.getByRole('alert').waitFor({ state: 'detached' });
+  await expectFocusWithin(page.getByRole('heading', { name: 'Payments', level: 1 }));
+});

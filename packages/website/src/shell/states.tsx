@@ -5,6 +5,7 @@ import { describeError, isDefect } from './describe-error.ts';
 import { ButtonLink } from './links.tsx';
 import { reportError } from '../report-errors.ts';
 import * as texts from '../texts/index.ts';
+import { keepPlace } from './use-focus-back.ts';
 import { useTitle } from './use-title.ts';
 
 export function PendingPage() {
@@ -94,7 +95,7 @@ export function ErrorNotice({
           </Text>
         ))}
         {onRetry !== undefined && (
-          <Button size="xs" variant="default" onClick={onRetry}>
+          <Button ref={keepPlace} size="xs" variant="default" onClick={onRetry}>
             {texts.common.retry}
           </Button>
         )}

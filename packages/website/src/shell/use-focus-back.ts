@@ -21,24 +21,42 @@ export function useFocusBack(isReturned: () => boolean = () => true): void {
   const shouldReturn = useEffectEvent(isReturned);
   useEffect(() => {
     const opener = openerOf(document.activeElement) ?? chosenFrom;
-    const around: Element[] = [];
-    for (let at = opener?.parentElement; at; at = at.parentElement) if (at.matches(places)) around.push(at);
+    const around = placesAround(opener);
     return () => {
-      if (!shouldReturn()) return;
-      const remaining = [opener, ...around].find((element) => element?.isConnected);
-      const target =
-        (remaining === opener ? undefined : buttonLike(opener, remaining)) ??
-        remaining ??
-        document.querySelector('[role="grid"]');
-      if (!(target instanceof HTMLElement)) {
-        focusPage();
-        return;
-      }
-      // Only tabbable elements and those with a tabindex take the focus.
-      if (target.matches(places) && !target.hasAttribute('tabindex')) target.tabIndex = -1;
-      target.focus({ preventScroll: target !== opener });
+      if (shouldReturn()) focusNearest(opener, around);
     };
   }, [chosenFrom]);
+}
+
+/** A ref of a button that its own action removes. Moves the focus from the removed button to a place near it. */
+export function keepPlace(button: HTMLButtonElement): () => void {
+  const around = placesAround(button);
+  return () => {
+    // The ref is detached before the element is removed.
+    if (document.activeElement === button) queueMicrotask(() => focusNearest(button, around));
+  };
+}
+
+function placesAround(element: Element | undefined): readonly Element[] {
+  const around: Element[] = [];
+  for (let at = element?.parentElement; at; at = at.parentElement) if (at.matches(places)) around.push(at);
+  return around;
+}
+
+/** Focuses an element, or what is left of the places around it. */
+function focusNearest(opener: Element | undefined, around: readonly Element[]): void {
+  const remaining = [opener, ...around].find((element) => element?.isConnected);
+  const target =
+    (remaining === opener ? undefined : buttonLike(opener, remaining)) ??
+    remaining ??
+    document.querySelector('[role="grid"]');
+  if (!(target instanceof HTMLElement)) {
+    focusPage();
+    return;
+  }
+  // Only tabbable elements and those with a tabindex take the focus.
+  if (target.matches(places) && !target.hasAttribute('tabindex')) target.tabIndex = -1;
+  target.focus({ preventScroll: target !== opener });
 }
 
 /** Returns the only button in a container that has the label of another button. */
