@@ -235,13 +235,14 @@ describe('the lead list', () => {
     expect(await descriptionOf('Created until')).toEqual(['2020-02-01', expect.stringContaining(':45')]);
     await createdFrom.fill('2020-01-30');
     await expect.poll(() => descriptionOf('Created from')).toEqual(['2020-01-30', undefined]);
+    await page.getByText('No lead matches these filters.').waitFor();
     // The API takes no time after this day, not even the start of the next day.
     await page.getByLabel('Created until', { exact: true }).fill('9999-12-31');
     await page.waitForURL('**createdTo=9999-12-31*');
     expect((await descriptionOf('Created until'))[0]).toBe('9999-12-31');
+    await page.getByText('30 leads').waitFor();
     await createdFrom.focus();
     await page.keyboard.press('Escape');
-    await page.getByText('No lead matches these filters.').waitFor();
     await page.getByRole('button', { name: 'Clear all' }).click();
     await page.waitForURL('**/leads');
     await page.getByText('30 leads').waitFor();
