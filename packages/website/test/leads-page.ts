@@ -35,6 +35,21 @@ export async function addLeads(
   return leads.map(({ id }) => id);
 }
 
+/** Opens the import of leads, and chooses a file. */
+export async function chooseImport(page: Page, file: Parameters<Locator['setInputFiles']>[0]): Promise<void> {
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: 'Import a CSV file' }).click();
+  await page.getByRole('button', { name: 'Choose a CSV file' }).waitFor();
+  await page.locator('input[type="file"]').setInputFiles(file);
+}
+
+/** Returns a CSV file to choose. */
+export const csvFile = (text: string) => ({
+  name: 'leads.csv',
+  mimeType: 'text/csv',
+  buffer: Buffer.from(text),
+});
+
 export const grid = (page: Page): Locator => page.getByRole('grid', { name: 'Leads' });
 export const rowOf = (page: Page, name: string): Locator =>
   grid(page).getByRole('row').filter({ hasText: name });

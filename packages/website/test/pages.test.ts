@@ -4,7 +4,8 @@ import type { TestWorkspace } from '@leads/test-kit/fixture';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { pagesAfterSignIn, pagesBeforeSignIn, routesWithout, type WebsitePage } from './all-pages.ts';
-import { chooseItem, expectFocusOn } from './by-keyboard.ts';
+import { expectFocusOn } from './by-keyboard.ts';
+import { chooseImport, csvFile } from './leads-page.ts';
 import { cutOffOf, lookOf, motionOf, oneLook } from './look.ts';
 import {
   expectGoodAtBothWidths,
@@ -248,12 +249,7 @@ test('a page of a proxy in place of an answer is not taken for an error of the w
   await answerWithPage(/\/order\/leads\/import/);
   await page.goto('/leads');
   await page.getByRole('columnheader').first().waitFor();
-  await chooseItem(page, 'More actions', 'Import a CSV file');
-  await page.locator('input[type="file"]').setInputFiles({
-    name: 'leads.csv',
-    mimeType: 'text/csv',
-    buffer: Buffer.from('name,phone,campaignCode\nImported Person,+44 20 7946 0958,DEMO\n'),
-  });
+  await chooseImport(page, csvFile('name,phone,campaignCode\nImported Person,+44 20 7946 0958,DEMO\n'));
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Import', exact: true }).click();
   await foreign.waitFor();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
-import { addLeads, notice, rowOf } from './leads-page.ts';
+import { addLeads, chooseImport, notice, rowOf } from './leads-page.ts';
 import { expectGoodEverywhere, overflowOf } from './page-checks.ts';
 import { type Website, hold, openWebsite, screenshot, waitForFrames } from './website.ts';
 
@@ -23,13 +23,6 @@ afterAll(async () => {
 async function openImport(page: Page, file: string): Promise<void> {
   await page.goto('/leads');
   await chooseImport(page, file);
-}
-
-async function chooseImport(page: Page, file: string): Promise<void> {
-  await page.getByRole('button', { name: 'More actions' }).click();
-  await page.getByRole('menuitem', { name: 'Import a CSV file' }).click();
-  await page.getByRole('button', { name: 'Choose a CSV file' }).waitFor();
-  await page.locator('input[type="file"]').setInputFiles(file);
 }
 
 const figure = (page: Page, label: string) =>

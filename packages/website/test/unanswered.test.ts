@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { pagesAfterSignIn, pagesBeforeSignIn } from './all-pages.ts';
 import { findViolations } from './axe.ts';
 import { chooseItem } from './by-keyboard.ts';
-import { addLeads } from './leads-page.ts';
+import { addLeads, chooseImport, csvFile } from './leads-page.ts';
 import { hold, openWebsite, type SignedInPage, waitForFrames, type Website } from './website.ts';
 
 let website: Website;
@@ -143,12 +143,7 @@ const actions: readonly Action[] = [
     async open({ page }) {
       await page.goto('/leads');
       await page.getByRole('columnheader').first().waitFor();
-      await chooseItem(page, 'More actions', 'Import a CSV file');
-      await page.locator('input[type="file"]').setInputFiles({
-        name: 'leads.csv',
-        mimeType: 'text/csv',
-        buffer: Buffer.from('name,phone\nImported Person,+44 20 7946 0958\n'),
-      });
+      await chooseImport(page, csvFile('name,phone\nImported Person,+44 20 7946 0958\n'));
       const dialog = page.getByRole('dialog');
       await dialog.getByRole('combobox', { name: 'Campaign for these leads' }).click();
       await page.getByRole('option', { name: 'DEMO' }).click();

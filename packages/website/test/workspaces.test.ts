@@ -3,6 +3,7 @@ import type { TestWorkspace } from '@leads/test-kit/fixture';
 import type { Locator, Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { chooseItem } from './by-keyboard.ts';
+import { chooseImport, csvFile } from './leads-page.ts';
 import { expectGoodEverywhere } from './page-checks.ts';
 import { type Website, openWebsite, signInInAnotherTab, waitForFrames } from './website.ts';
 
@@ -206,13 +207,7 @@ test('what a user has typed into a page, and a new secret, stay when the session
   }
 
   await page.goto(`/w/${workspace.slug}/leads`);
-  await page.getByRole('button', { name: 'More actions' }).click();
-  await page.getByRole('menuitem', { name: 'Import a CSV file' }).click();
-  await page.locator('input[type="file"]').setInputFiles({
-    name: 'leads.csv',
-    mimeType: 'text/csv',
-    buffer: Buffer.from('Who,Mobile\nAda,+44 20 7946 0000\n'),
-  });
+  await chooseImport(page, csvFile('Who,Mobile\nAda,+44 20 7946 0000\n'));
   const target = page.getByRole('combobox', { name: 'Field for Who' });
   await target.click();
   await page.getByRole('option', { name: 'Name', exact: true }).click();
@@ -304,13 +299,7 @@ test('after a removal from the workspace, a tab with an import or a new secret r
   const refusal = () => page.waitForResponse((answer) => answer.status() === 404);
   await page.goto(`/w/${first.slug}/leads`);
   await lead(page, 'Ada First').waitFor();
-  await page.getByRole('button', { name: 'More actions' }).click();
-  await page.getByRole('menuitem', { name: 'Import a CSV file' }).click();
-  await page.locator('input[type="file"]').setInputFiles({
-    name: 'leads.csv',
-    mimeType: 'text/csv',
-    buffer: Buffer.from('name,phone,campaignCode\nImported First,+44 20 7946 0000,FIRST\n'),
-  });
+  await chooseImport(page, csvFile('name,phone,campaignCode\nImported First,+44 20 7946 0000,FIRST\n'));
   // The response to the import arrives after the page has received the 404 response.
   await page.route('**/order/leads/import*', async (route) => {
     const response = await route.fetch();
