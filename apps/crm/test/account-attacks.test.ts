@@ -37,10 +37,13 @@ afterAll(async () => {
 const newEmail = () => `${randomUUID()}@example.com`;
 const tokenOf = (link: URL | string) => new URL(link).searchParams.get('token') ?? '';
 
-/** Opens the mailed link that confirms an address. */
+/** Opens the link of a mail that confirms an address. */
+const openLink = (visitor: Visitor, mail: string) =>
+  visitor.send('GET', `/auth/verify-email?token=${encodeURIComponent(tokenOf(linkIn(mail)))}`);
+
+/** Opens the link of the next mail to an address. */
 async function confirm(visitor: Visitor, email: string) {
-  const token = tokenOf(linkIn(await inbox.mailTo(email)));
-  return visitor.send('GET', `/auth/verify-email?token=${encodeURIComponent(token)}`);
+  return openLink(visitor, await inbox.mailTo(email));
 }
 
 /** Signs up and confirms the address. */
@@ -86,8 +89,9 @@ describe('the confirmation of an address', () => {
     const email = newEmail();
     const [stranger, owner] = [new Visitor(mailing.service), new Visitor(mailing.service)];
     await stranger.signUp(email);
+    const mail = await inbox.mailTo(email);
     await owner.signUp(email);
-    expect((await confirm(owner, email)).json()).toMatchObject({ next: 'choosePassword' });
+    expect((await openLink(owner, mail)).json()).toMatchObject({ next: 'choosePassword' });
     expect((await stranger.signIn(email)).status).toBe(401);
   });
 
@@ -95,11 +99,10 @@ describe('the confirmation of an address', () => {
     const email = newEmail();
     const visitor = new Visitor(mailing.service);
     await visitor.signUp(email);
-    const token = encodeURIComponent(tokenOf(linkIn(await inbox.mailTo(email))));
-    const open = (who: Visitor) => who.send('GET', `/auth/verify-email?token=${token}`);
-    expect((await open(visitor)).json()).toEqual({ next: 'signedIn' });
+    const mail = await inbox.mailTo(email);
+    expect((await openLink(visitor, mail)).json()).toEqual({ next: 'signedIn' });
     const another = new Visitor(mailing.service);
-    expect((await open(another)).json()).toEqual({ next: 'signIn' });
+    expect((await openLink(another, mail)).json()).toEqual({ next: 'signIn' });
     expect((await another.get('/me')).status).toBe(401);
     expect((await visitor.get('/me')).status).toBe(200);
     expect((await another.signIn(email)).status).toBe(200);
