@@ -56,8 +56,11 @@ function rangeOf(search: RangeSearch, now: Date): OverviewRange {
       return since(utc(year, month, day - 89));
     case 'this-month':
       return since(utc(year, month, 1));
-    case '12m':
-      return since(utc(year - 1, month, day + 1));
+    case '12m': {
+      // One day is added before the year is subtracted. On 29 February, the other order gives 30 February, which is 2 March.
+      const tomorrow = utc(year, month, day + 1);
+      return since(utc(tomorrow.getUTCFullYear() - 1, tomorrow.getUTCMonth(), tomorrow.getUTCDate()));
+    }
     case 'last-month':
       return { from: dayText(utc(year, month - 1, 1)), to: dayText(utc(year, month, 0)), zone };
   }
