@@ -60,7 +60,8 @@ const runTail = (args: readonly string[], env: Readonly<Record<string, string>>)
 /** Starts `leads events tail`, and waits until it follows the stream. */
 async function tail(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Tail> {
   const started = start(args, env);
-  await vi.waitFor(() => expect(started.stderr()).toBe('Following events; press Ctrl-C to stop.\n'), 60_000);
+  const follows = /(^|\n)Following events; press Ctrl-C to stop\.\n$/;
+  await vi.waitFor(() => expect(started.stderr()).toMatch(follows), 60_000);
   return started;
 }
 
@@ -101,6 +102,10 @@ describe('leads events tail', () => {
     await create('Spring', owner, 'SPRING');
     await waitForNames(bySlug, ['Ours', 'Ours', 'Ours', 'Spring']);
     await waitForNames(spring, ['Spring']);
+    expect(spring.stderr()).toContain(
+      'It is not checked whether the campaign SPRING exists: name its workspace by the slug to check it\n',
+    );
+    expect(bySlug.stderr()).not.toContain('not checked');
     await vi.waitFor(
       () => expect(changes.events().map(({ type }) => type)).toEqual(['lead.updated', 'lead.status_changed']),
       60_000,

@@ -87,7 +87,16 @@ async function findWorkspaceId(
   io: CliIo,
   { workspace: named, campaign }: TailOptions,
 ): Promise<string | undefined> {
-  if (named === undefined || IsUuid(named)) return named?.toLowerCase();
+  if (named === undefined || IsUuid(named)) {
+    // The command must work without Postgres if the workspace has no slug to look up.
+    if (campaign !== undefined) {
+      printNotice(
+        io,
+        `It is not checked whether the campaign ${campaign} exists: name its workspace by the slug to check it`,
+      );
+    }
+    return named?.toLowerCase();
+  }
   await using operator = openOperator(io);
   const workspace = await findWorkspace(operator.workspaces, named);
   if (campaign !== undefined) await findCampaign(operator.campaigns, workspace, campaign);
