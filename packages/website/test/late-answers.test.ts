@@ -357,3 +357,17 @@ test('the secret of a rotation is shown before the list has loaded again, and th
   const button = page.getByRole('button', { name: 'Rotate the secret' });
   await rotate(/\/console\/webhooks/, /^Rotate the secret$/, 'Rotate the secret', () => button);
 });
+
+test('the secret of a new webhook is shown before the list has loaded again', async () => {
+  const { page } = await website.openSignedIn();
+  await page.goto('/integrations');
+  await page.getByRole('button', { name: 'New webhook' }).first().click();
+  const { release } = await hold(page, /\/console\/webhooks$/, 'GET');
+  await page.getByRole('dialog').getByLabel('URL').fill('https://hooks.example.com/slow');
+  const answer = page.waitForResponse((each) => each.request().method() === 'POST');
+  await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
+  await (await answer).finished();
+  await waitForFrames(page);
+  expect(await page.getByLabel(/^Secret of /).count()).toBe(1);
+  release();
+});

@@ -1,9 +1,9 @@
 import type { EndpointKind } from '@leads/core/delivery';
 import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { type Endpoint, endpointsKey, postbacksQuery, webhooksQuery } from '../../api/endpoints.ts';
+import { type Endpoint, postbacksQuery, webhooksQuery } from '../../api/endpoints.ts';
 import { useCommands } from '../../shell/commands.ts';
 import { IconPlus } from '../../shell/icons.tsx';
 import { EmptyState, isActionAbove } from '../../shell/empty-state.tsx';
@@ -48,7 +48,6 @@ export function Integrations() {
 }
 
 function Webhooks() {
-  const queryClient = useQueryClient();
   const [creating, { open, close }] = useDisclosure(false);
   useCommands([{ label: webhooks.create, run: open }]);
   const secrets = useSecretDialog();
@@ -57,10 +56,9 @@ function Webhooks() {
       {creating && (
         <WebhookDialog
           onClose={close}
-          onCreated={({ webhook, secret: made }) => {
-            secrets.show({ title: webhooks.createdTitle, name: webhook.url, secret: made });
-            void queryClient.invalidateQueries({ queryKey: endpointsKey });
-          }}
+          onCreated={({ webhook, secret: made }) =>
+            secrets.show({ title: webhooks.createdTitle, name: webhook.url, secret: made })
+          }
         />
       )}
       {secrets.dialog}

@@ -78,8 +78,10 @@ export function WebhookDialog({
     // The response contains the secret, so it is not cached.
     gcTime: 0,
     async onSuccess(shown) {
-      await queryClient.invalidateQueries({ queryKey: endpointsKey });
+      const reloaded = queryClient.invalidateQueries({ queryKey: endpointsKey });
+      // Not awaited: the secret would be lost if the user left the page while the list loads.
       if (shown !== undefined) onCreated?.(shown);
+      else await reloaded;
     },
     onError: (error) => form.setErrors(fieldErrorsOf(error)),
   });
