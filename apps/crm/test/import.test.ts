@@ -571,15 +571,16 @@ describe('an upload', () => {
   test('is rejected with 415 unless it is uncompressed CSV in UTF-8', async () => {
     const { owner } = await fixture.createWorkspace();
     const file = `${header}\nDEMO,A,1\n`;
-    for (const headers of [
-      { 'Content-Type': 'application/json' },
-      { 'Content-Type': 'text/plain' },
-      { 'Content-Type': 'multipart/form-data; boundary=x' },
-      { 'Content-Type': 'text/csv; charset=iso-8859-1' },
-      { 'Content-Encoding': 'gzip' },
-    ]) {
+    for (const [headers, fix] of [
+      [{ 'Content-Type': 'application/json' }, 'send text/csv'],
+      [{ 'Content-Type': 'text/plain' }, 'send text/csv'],
+      [{ 'Content-Type': 'multipart/form-data; boundary=x' }, 'send text/csv'],
+      [{ 'Content-Type': 'text/csv; charset=iso-8859-1' }, 'send the body in UTF-8'],
+      [{ 'Content-Encoding': 'gzip' }, 'send the body uncompressed'],
+    ] as const) {
       const answer = await send(owner, file, { headers });
       expect([headers, answer.status]).toEqual([headers, 415]);
+      expect(answer.json()).toMatchObject({ message: `Unsupported media type: ${fix}` });
     }
     for (const type of ['TEXT/CSV', 'text/csv; charset=utf-8; header=present', 'text/csv;charset="UTF-8"']) {
       expect(await importFile(owner, file, { headers: { 'Content-Type': type } })).toEqual(

@@ -7,6 +7,7 @@ export function codingError({
 }: IncomingHttpHeaders): LeadsError | undefined {
   if (coding.trim().toLowerCase() === 'identity') return undefined;
   return new LeadsError('unsupported_media_type', {
+    message: 'Unsupported media type: send the body uncompressed',
     fields: [
       { at: 'header', path: 'content-encoding', reason: 'must be absent: send the body uncompressed' },
     ],

@@ -13,6 +13,7 @@ export function rejectEncoded({ headers }: FastifyRequest): void {
   const charset = /;\s*charset="?([^";\s]*)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
   if (!/^(?:utf-?8|us-ascii)$/i.test(charset)) {
     throw new LeadsError('unsupported_media_type', {
+      message: 'Unsupported media type: send the body in UTF-8',
       fields: [{ at: 'header', path: 'content-type', reason: 'must declare UTF-8 or no charset' }],
     });
   }
