@@ -261,6 +261,21 @@ test('updates the limits of an existing stream, and recreates a deleted stream',
   expect((await stateOf()).messages).toBe(1);
 });
 
+test('keeps all leads of a stream that an operator has limited to one message and an hour', async () => {
+  await open().put([lead()]);
+  const { streams } = await broker.manager();
+  const { config: original } = await streams.info('LEADS_BUFFER');
+  await streams.update('LEADS_BUFFER', {
+    discard: 'old' as typeof original.discard,
+    max_age: 3_600e9,
+    max_msgs: 1,
+    max_msgs_per_subject: 1,
+  });
+  await open().put([lead()]);
+  const { config, state } = await streams.info('LEADS_BUFFER');
+  expect([state.messages, config.discard, config.max_age]).toEqual([2, 'new', 0]);
+});
+
 test('shrinks the stream only once no message would be dropped', async () => {
   for (let n = 0; n < 3; n++) await open(4 * megabyte).put([lead({ address: 'x'.repeat(600_000) })]);
   const applySmallerLimit = async () => {

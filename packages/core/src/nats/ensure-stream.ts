@@ -2,7 +2,8 @@ import { DiscardPolicy, type JetStreamManager, NatsError, StorageType, type Stre
 import { SetupError } from '../errors.ts';
 
 /** The settings that can be changed on an existing stream. */
-type StreamLimits = Pick<StreamConfig, 'max_bytes' | 'num_replicas'> & Partial<Pick<StreamConfig, 'max_age'>>;
+type StreamLimits = Pick<StreamConfig, 'max_bytes' | 'num_replicas'> &
+  Partial<Pick<StreamConfig, 'discard' | 'max_age' | 'max_msgs' | 'max_msgs_per_subject'>>;
 
 /**
  * Creates a stream on disk, or updates the limits of an existing one. Users without permissions for it use an existing

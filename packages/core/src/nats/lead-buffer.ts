@@ -260,9 +260,16 @@ export function ensureBufferStream(
 ): Promise<boolean> {
   return ensureStream(
     manager,
-    // A full stream rejects new leads instead of dropping old ones, because clients have a response for the old ones.
-    { name, subjects: [bufferSubject], retention: RetentionPolicy.Workqueue, discard: DiscardPolicy.New },
-    { max_bytes: maxBytes, num_replicas: replicas },
+    { name, subjects: [bufferSubject], retention: RetentionPolicy.Workqueue },
+    {
+      max_bytes: maxBytes,
+      num_replicas: replicas,
+      // A full stream rejects new leads instead of dropping old ones, because clients have a response for the old ones.
+      discard: DiscardPolicy.New,
+      max_age: 0,
+      max_msgs: -1,
+      max_msgs_per_subject: -1,
+    },
   );
 }
 
