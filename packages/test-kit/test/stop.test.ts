@@ -267,6 +267,36 @@ describe.each([
   });
 });
 
+test('the CRM ends with code 0 although a client does not read its export', async () => {
+  const service = await startWith('crm', 0);
+  const client = new HttpClient(portOf(service));
+  const { API_KEY, Authorization } = environment.workspace.owner.headers;
+  const reader = connect(portOf(service), '127.0.0.1');
+  reader.on('error', () => undefined);
+  try {
+    // More than the buffers of both ends of the connection hold.
+    const fields = { description: 'x'.repeat(60_000) };
+    for (let n = 0; n < 25; n++) {
+      await Promise.all(Array.from({ length: 10 }, () => create(client, 'crm', fields)));
+    }
+    reader.write(
+      `GET ${createPath.crm} HTTP/1.1\r\nHost: x\r\nAPI_KEY: ${API_KEY}\r\nAuthorization: ${Authorization}\r\n` +
+        'Accept: text/csv\r\n\r\n',
+    );
+    await once(reader, 'data');
+    reader.pause();
+    // The export then waits for the client.
+    await sleep(2_000);
+    signal(service, 'SIGTERM');
+    expect(await service.exited).toEqual({ code: 0, signal: null });
+    expect(service.output()).toContain('Stopped');
+  } finally {
+    client.close();
+    reader.destroy();
+    await service.kill();
+  }
+});
+
 describe('unregistered landing pages', () => {
   test('are stored before the intake ends', async () => {
     const service = await startWith('intake', 0);

@@ -24,7 +24,7 @@ interface Service {
  * Runs a service in this process until SIGTERM or SIGINT. Then `/health/ready` answers 503 while the service keeps
  * serving for `shutdownDelayMs`. After that it accepts no more connections, closes each open one with its next answer,
  * answers the requests in progress, and disposes the context. A request that is not whole within the request timeout is
- * not answered. A second signal ends the process at once. SIGUSR2 switches
+ * not answered. A response that its client does not read in time is cut off. A second signal ends the process at once. SIGUSR2 switches
  * the log level.
  *
  * @param start builds the service. An error ends the process with one line and exit code 1. It returns undefined if
@@ -103,13 +103,17 @@ async function acceptQueued({ server }: Server): Promise<void> {
 
 /**
  * Closes the server once the requests in progress have their responses. Connections without a whole request are closed
- * after the request timeout, or after `timeoutMs` if that is less: Node stops enforcing its timeouts when it closes the
- * server, and a client that sends nothing would keep the process alive.
+ * after the request timeout: Node stops enforcing its timeouts when it closes the server, and a client that sends nothing
+ * would keep the process alive. All other connections are closed after `timeoutMs`, because a client can stop reading its
+ * response.
  */
 async function closeServer(app: Server, timeoutMs: number): Promise<void> {
-  const timer = setTimeout(() => app.connections.closeWaiting(), Math.min(requestTimeoutMs, timeoutMs));
+  const timers = [
+    setTimeout(() => app.connections.closeWaiting(), requestTimeoutMs),
+    setTimeout(() => app.server.closeAllConnections(), timeoutMs),
+  ];
   await app.close();
-  clearTimeout(timer);
+  for (const timer of timers) clearTimeout(timer);
 }
 
 function explain(error: unknown): string {
