@@ -114,6 +114,44 @@ async function deliverFirstStatus() {
   return { id, first, approved: changeOf(lead) };
 }
 
+test('an event from before the creation of an endpoint is not sent to it, and one from before its enabling is skipped', async () => {
+  const enabled = await addEndpoint();
+  const [before, after] = [leadOf(tenant), leadOf(tenant)];
+  await leads().insert([before]);
+  await untilDue();
+  const created = await addEndpoint();
+  const webhooks = createWebhookStore(opened);
+  await webhooks.update(tenant.workspaceId, enabled, { enabled: false });
+  await webhooks.update(tenant.workspaceId, enabled, { enabled: true });
+  await leads().insert([after]);
+  await planAll();
+  const planned = await database.query(
+    'SELECT endpoint_id, lead_id, state FROM delivery ORDER BY endpoint_id, state',
+  );
+  expect(planned).toEqual([
+    { endpoint_id: enabled, lead_id: before.id, state: 'skipped' },
+    { endpoint_id: enabled, lead_id: after.id, state: 'waiting' },
+    { endpoint_id: created, lead_id: after.id, state: 'waiting' },
+  ]);
+});
+
+test('a postback of a campaign does not replace another one for an event from before its creation', async () => {
+  const general = await addPostback();
+  await leads().insert([leadOf(tenant)]);
+  await untilDue();
+  await createPostbackStore(opened).create(tenant.workspaceId, {
+    id: newId(),
+    url: 'https://example.com',
+    method: 'GET',
+    campaignId: tenant.campaignId,
+    statuses: ['OnHold'],
+    includesImports: false,
+    sendsWithoutS1: true,
+  });
+  await planAll();
+  expect(await database.query('SELECT endpoint_id FROM delivery')).toEqual([{ endpoint_id: general }]);
+});
+
 test('one statement writes one row of the outbox for each workspace with an endpoint, and none for others', async () => {
   await leads().insert([leadOf(tenant), leadOf(other)]);
   expect(await outboxRows()).toEqual([]);
@@ -185,7 +223,8 @@ test('changes and deliveries know how long they waited, which is 0 without chang
   await leads().insert([leadOf(tenant)]);
   await leads().insert([leadOf(tenant)]);
   await database.query(
-    `UPDATE delivery_outbox SET created_at = now() - interval '1 hour' WHERE id = (SELECT min(id) FROM delivery_outbox)`,
+    `UPDATE delivery_endpoint SET created_at = now() - interval '1 day', enabled_at = now() - interval '1 day';
+    UPDATE delivery_outbox SET created_at = now() - interval '1 hour' WHERE id = (SELECT min(id) FROM delivery_outbox)`,
   );
   const { statements, lateSeconds } = await queue().plan(10);
   expect([statements, Math.floor(lateSeconds / 3_600)]).toEqual([2, 1]);
