@@ -889,3 +889,61 @@ test('a new secret stays until the user has stored it, also after the back butto
   await tryToLeave();
   expect(await codes.getByRole('listitem').count()).toBe(10);
 });
+
+test('a page stays until the answer with a new secret is shown, also after the back button and if the dialog was closed', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  const shown = page.getByLabel(/^Secret of /).or(page.getByRole('list', { name: 'Recovery codes' }));
+  /** Sends a request, tries to leave its page before the answer, and takes the secret. */
+  const leaveEarly = async (request: RegExp, send: () => Promise<unknown>) => {
+    const answer = await hold(page, request, 'POST');
+    await send();
+    await page.locator('button[data-loading]').waitFor();
+    await page.keyboard.press('Escape');
+    const { pathname } = new URL(page.url());
+    await page.goBack();
+    await waitForFrames(page);
+    answer.release();
+    await shown.waitFor();
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(new URL(page.url()).pathname).toBe(pathname);
+    await page.unroute(request);
+  };
+  const inDialog = async (open: string | RegExp, submit: string, fields: Record<string, string> = {}) => {
+    await page.getByRole('button', { name: open }).first().click();
+    const dialog = page.getByRole('dialog');
+    for (const [label, text] of Object.entries(fields)) await dialog.getByLabel(label).first().fill(text);
+    await dialog.getByRole('button', { name: submit }).click();
+  };
+  await page.goto('/campaigns');
+  await page.getByRole('link', { name: 'Developers' }).click();
+  const keys = /\/console\/api-keys$/;
+  await leaveEarly(keys, () => inDialog('Create an API key', 'Create', { Name: 'key' }));
+  await page.getByText('You can leave this page after the new secret is shown.').waitFor();
+  await leaveEarly(/\/access-tokens$/, () => inDialog('Create an access token', 'Create', { Name: 'token' }));
+  await leaveEarly(/\/rotate$/, () => inDialog(/^Rotate key/, 'Create the new key'));
+
+  await page.getByRole('link', { name: 'Integrations' }).click();
+  const url = 'https://hooks.example.com/left';
+  const webhooks = /\/console\/webhooks$/;
+  await leaveEarly(webhooks, () => inDialog('New webhook', 'Create', { URL: url }));
+  await page.getByRole('link', { name: url }).click();
+  await leaveEarly(/\/rotate-secret$/, () => inDialog('Rotate the secret', 'Rotate the secret'));
+
+  await website.fixture.sql('DELETE FROM access_token WHERE workspace_id = $1', [workspace.id]);
+  await website.fixture.sql('DELETE FROM api_key WHERE workspace_id = $1', [workspace.id]);
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await leaveEarly(keys, () => page.getByRole('button', { name: 'Create a key' }).click());
+
+  await page.getByRole('button', { name: /^Your account/ }).click();
+  await page.getByRole('menuitem', { name: 'Profile' }).click();
+  await page.getByRole('tab', { name: 'Account' }).click();
+  await inDialog('Turn on', 'Continue', { 'Current password': password });
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Current code of the app').fill(totp(await dialog.locator('pre').innerText()));
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  await leaveEarly(/\/generate-backup-codes$/, () =>
+    inDialog('New recovery codes', 'Continue', { 'Current password': password }),
+  );
+});

@@ -6,6 +6,7 @@ import { Dialog } from '../shell/dialog.tsx';
 import { fieldErrorsOf } from '../api/client.ts';
 import { createAccessToken, type MadeCredential } from '../api/credentials.ts';
 import { FormActions } from '../shell/form-actions.tsx';
+import { secretMutation } from '../shell/secret-dialog.tsx';
 import * as texts from '../texts/index.ts';
 
 const t = texts.profile;
@@ -27,13 +28,12 @@ export function AccessTokenDialog({
 }) {
   const form = useForm<AccessTokenForm>({ initialValues: { name: '', lifetime: '7776000', days: 7 } });
   const create = useMutation({
+    ...secretMutation,
     mutationFn: ({ name, lifetime, days }: AccessTokenForm) =>
       createAccessToken({
         name,
         lifetimeSeconds: lifetime === 'custom' ? days * daySeconds : Number(lifetime),
       }),
-    // The response contains the token, so it is not cached.
-    gcTime: 0,
     onSuccess: onMade,
     onError(error) {
       const { lifetimeSeconds, ...faults } = fieldErrorsOf(error);

@@ -10,6 +10,7 @@ import { fieldErrorsOf } from '../api/client.ts';
 import { createApiKey, type MadeCredential } from '../api/credentials.ts';
 import { DateInput } from '../shell/date-input.tsx';
 import { FormActions } from '../shell/form-actions.tsx';
+import { secretMutation } from '../shell/secret-dialog.tsx';
 import { toIso } from '../shell/time.ts';
 import { focusRejected } from '../shell/use-focus-fault.ts';
 import * as texts from '../texts/index.ts';
@@ -84,9 +85,8 @@ export function ApiKeyDialog({
     },
   });
   const create = useMutation({
+    ...secretMutation,
     mutationFn: (values: ApiKeyForm) => createApiKey(bodyOf(values)),
-    // The response contains the key, so it is not cached.
-    gcTime: 0,
     onSuccess: onMade,
     onError(error) {
       const { expiresAt, scope: ofScope, ...faults } = fieldErrorsOf(error);

@@ -44,6 +44,11 @@ export function ApiKeys({
   useCommands([{ label: t.createApiKey, run: open }]);
   const replacements = replacementsOf(query.data ?? []);
   const reload = () => queryClient.invalidateQueries({ queryKey: credentialsKey });
+  const show = (made: MadeCredential) => {
+    onMade(made);
+    // Not awaited: the secret would be lost if the user left the page while the list loads.
+    void reload();
+  };
   return (
     <>
       <CredentialSection
@@ -106,11 +111,8 @@ export function ApiKeys({
                         title={t.rotateTitle}
                         action={t.rotateAction}
                         color="petrol"
-                        onConfirm={async () => {
-                          onMade(await rotateApiKey(key.id));
-                          // Not awaited: the secret would be lost if the user left the page while the list loads.
-                          void reload();
-                        }}
+                        isSecret
+                        onConfirm={async () => show(await rotateApiKey(key.id))}
                       >
                         <Text size="sm">{t.rotateLead}</Text>
                       </ConfirmButton>
@@ -137,15 +139,7 @@ export function ApiKeys({
           );
         }}
       />
-      {creating && (
-        <ApiKeyDialog
-          onClose={close}
-          onMade={(credential) => {
-            onMade(credential);
-            void reload();
-          }}
-        />
-      )}
+      {creating && <ApiKeyDialog onClose={close} onMade={show} />}
     </>
   );
 }

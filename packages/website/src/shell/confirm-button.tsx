@@ -12,6 +12,7 @@ export function ConfirmButton({
   action,
   color = 'red.9',
   onConfirm,
+  isSecret = false,
   children,
   ...props
 }: Omit<ButtonProps, 'color' | 'children'> &
@@ -29,7 +30,7 @@ export function ConfirmButton({
         {label}
       </Button>
       {opened && (
-        <LazyConfirmDialog title={title} action={action} color={color} onConfirm={onConfirm} onClose={close}>
+        <LazyConfirmDialog {...{ title, action, color, onConfirm, isSecret }} onClose={close}>
           {children}
         </LazyConfirmDialog>
       )}

@@ -4,6 +4,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { Dialog } from './dialog.tsx';
 import { showFailure } from './failure-notice.tsx';
 import * as texts from '../texts/index.ts';
+import { secretMutation } from './secret-dialog.tsx';
 import { ErrorNotice } from './states.tsx';
 
 export interface Confirmation {
@@ -12,6 +13,8 @@ export interface Confirmation {
   readonly action: string;
   readonly color?: string;
   readonly onConfirm: () => Promise<unknown>;
+  /** Whether the response to the action has a secret. */
+  readonly isSecret?: boolean;
   /** The effect of the action. */
   readonly children: ReactNode;
 }
@@ -25,6 +28,7 @@ export function ConfirmDialog({
   action,
   color = 'red.9',
   onConfirm,
+  isSecret = false,
   onClose,
   children,
 }: Confirmation & { readonly onClose: () => void }) {
@@ -35,6 +39,7 @@ export function ConfirmDialog({
     return () => void (isShown.current = false);
   }, []);
   const confirm = useMutation({
+    ...(isSecret && secretMutation),
     mutationFn: onConfirm,
     gcTime: 0,
     // Another dialog may be open after the user closed this one. The parent may also remove this one without closing it,

@@ -1,4 +1,6 @@
 import { Alert, Button, Code, Group, Stack } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useIsMutating } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import * as texts from '../texts/index.ts';
 import { CopyTextButton } from './copy-text-button.tsx';
@@ -6,6 +8,9 @@ import { Dialog } from './dialog.tsx';
 import { useKeepPage } from './use-keep-page.ts';
 
 const t = texts.common;
+
+/** Options of a mutation whose response has a secret. The response is not cached. */
+export const secretMutation = { mutationKey: ['secret'], gcTime: 0 } as const;
 
 /** A secret that the service shows only once. */
 export interface ShownSecret {
@@ -29,7 +34,8 @@ export function useSecretDialog(): {
 }
 
 /**
- * Shows a secret once. It closes only when the user confirms that it is stored.
+ * Shows a secret once. It closes only when the user confirms that it is stored. The page stays until then, also while a
+ * {@link secretMutation} waits for its response.
  *
  * @param children what the user can do with the secret.
  */
@@ -42,7 +48,10 @@ export function SecretDialog({
   onClose: () => void;
   children?: ReactNode;
 }) {
-  useKeepPage(shown !== undefined);
+  const isAwaited = useIsMutating({ mutationKey: secretMutation.mutationKey }) > 0;
+  useKeepPage(shown !== undefined || isAwaited, () => {
+    if (shown === undefined) notifications.show({ id: 'secret-awaited', message: t.secretAwaited });
+  });
   if (shown === undefined) return null;
   return (
     <Dialog

@@ -23,6 +23,7 @@ export const common = {
   never: 'Never',
   secretWarning: 'It is shown only once. Store it in a safe place. It cannot be shown again.',
   secretStored: 'I have stored it',
+  secretAwaited: 'You can leave this page after the new secret is shown.',
   secretLabel: (name: string) => `Secret of ${name}`,
   scopes: 'Scopes',
   networks: 'Networks',

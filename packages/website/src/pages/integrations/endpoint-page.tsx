@@ -184,6 +184,7 @@ function Summary({
                 title={webhooks.rotateTitle}
                 action={webhooks.rotate}
                 color="petrol"
+                isSecret
                 onConfirm={async () => {
                   const { secret: made } = await rotateWebhookSecret(id);
                   secrets.show({ title: webhooks.rotatedTitle, name: url, secret: made });

@@ -10,6 +10,7 @@ import { createWebhook, endpointsKey, updateEndpoint } from '../../api/endpoints
 import { campaignOption } from '../../shell/campaign-option.ts';
 import { Dialog } from '../../shell/dialog.tsx';
 import { FormActions } from '../../shell/form-actions.tsx';
+import { secretMutation } from '../../shell/secret-dialog.tsx';
 import { endpoints } from '../../texts/endpoints.ts';
 import { focusRejected } from '../../shell/use-focus-fault.ts';
 import * as texts from '../../texts/index.ts';
@@ -62,6 +63,7 @@ export function WebhookDialog({
     validate: { headers: (_text, values) => (headersOf(values) === undefined ? t.headerLine : null) },
   });
   const save = useMutation({
+    ...(webhook === undefined && secretMutation),
     async mutationFn(values: WebhookForm) {
       const { headers: _lines, removesHeaders, ...body } = values;
       const headers = headersOf(values) ?? {};
@@ -75,8 +77,6 @@ export function WebhookDialog({
       if (Object.keys(changes).length > 0) await updateEndpoint('webhook', webhook.id, changes);
       return undefined;
     },
-    // The response contains the secret, so it is not cached.
-    gcTime: 0,
     async onSuccess(shown) {
       const reloaded = queryClient.invalidateQueries({ queryKey: endpointsKey });
       // Not awaited: the secret would be lost if the user left the page while the list loads.

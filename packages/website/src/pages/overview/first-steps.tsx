@@ -13,7 +13,7 @@ import { CopyTextButton } from '../../shell/copy-text-button.tsx';
 import { IconCircle, IconCircleCheck } from '../../shell/icons.tsx';
 import { focusPage } from '../../shell/focus-page.ts';
 import { ButtonLink } from '../../shell/links.tsx';
-import { SecretDialog } from '../../shell/secret-dialog.tsx';
+import { SecretDialog, secretMutation } from '../../shell/secret-dialog.tsx';
 import { ErrorNotice } from '../../shell/states.tsx';
 import { firstSteps as t } from '../../texts/first-steps.ts';
 
@@ -32,10 +32,9 @@ export function FirstSteps() {
   const [isHidden, setHidden] = useState(() => localStorage.getItem(hiddenKey) !== null);
   const { data } = useQuery({ ...firstStepsQuery, enabled: !isHidden });
   const [made, setMade] = useState<MadeCredential>();
-  // Not cached, because the response contains the key.
   const create = useMutation({
+    ...secretMutation,
     mutationFn: () => createApiKey({ name: t.keyName, scope: 'intake' }),
-    gcTime: 0,
     onSuccess(created) {
       setMade(created);
       void queryClient.invalidateQueries({ queryKey: firstStepsQuery.queryKey });

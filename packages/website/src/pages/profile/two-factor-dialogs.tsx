@@ -96,6 +96,7 @@ export function CodesDialog({ onClose }: Pick<DialogProps, 'onClose'>) {
   });
   // The codes are shown once. The earlier ones no longer work, perhaps already before the response.
   const canClose = codes === undefined && !generate.isPending;
+  useKeepPage(!canClose);
   return (
     <Dialog onClose={onClose} title={t.newRecoveryCodes} closeOnEscape={canClose} withCloseButton={canClose}>
       {codes === undefined ? (
