@@ -610,14 +610,19 @@ test('landing pages are mapped with the select and by drag and drop, and can be 
   await page.getByText('1 landing page without a campaign').waitFor();
 });
 
-test('a cleared number of days stays empty, is not submitted, and takes the next number that is typed', async () => {
+/** Opens the settings of a campaign as a manager. `sent` has the bodies of the changes that the page sends. */
+async function openSettings() {
   const { page, workspace } = await website.openSignedIn({ role: 'manager' });
   await page.goto(`/campaigns/${workspace.demoCampaignId}`);
   const sent: (string | null)[] = [];
   page.on('request', (request) => {
     if (request.method() === 'PATCH') sent.push(request.postData());
   });
-  const settings = page.getByRole('region', { name: 'Settings' });
+  return { page, settings: page.getByRole('region', { name: 'Settings' }), sent };
+}
+
+test('a cleared number of days stays empty, is not submitted, and takes the next number that is typed', async () => {
+  const { page, settings, sent } = await openSettings();
   for (const [select, option, label, setting] of [
     ['Duplicate window', 'Another number of days...', 'Days', 'duplicateWindowSeconds'],
     ['Hold time', 'Days', 'Hold time in days', 'approveAfterSeconds'],
@@ -641,13 +646,7 @@ test('a cleared number of days stays empty, is not submitted, and takes the next
 });
 
 test('a number of days that is not whole or too large stays as it is typed or pasted, and is not submitted', async () => {
-  const { page, workspace } = await website.openSignedIn({ role: 'manager' });
-  await page.goto(`/campaigns/${workspace.demoCampaignId}`);
-  const sent: (string | null)[] = [];
-  page.on('request', (request) => {
-    if (request.method() === 'PATCH') sent.push(request.postData());
-  });
-  const settings = page.getByRole('region', { name: 'Settings' });
+  const { page, settings, sent } = await openSettings();
   await settings.getByRole('combobox', { name: 'Hold time', exact: true }).click();
   await page.getByRole('option', { name: 'Days', exact: true }).click();
   const field = settings.getByRole('textbox', { name: 'Hold time in days', exact: true });
