@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findViolations } from './axe.ts';
 import { press as pressOn } from './by-keyboard.ts';
 import { addLeads, grid, notice, openEdit, rowOf, statusOf } from './leads-page.ts';
-import { expectGoodEverywhere, overflowOf } from './page-checks.ts';
+import { expectGoodEverywhere, expectGoodPage, overflowOf } from './page-checks.ts';
 import { type Website, hold, screenshot, openWebsite, waitForFrames } from './website.ts';
 
 let website: Website;
@@ -497,6 +497,17 @@ describe('the lead list', () => {
     expect(await lead.evaluate(misplacedCells)).toEqual([]);
     const head = page.locator('[role="row"]').first();
     expect(await head.evaluate((row) => row.scrollHeight - row.clientHeight)).toBe(0);
+  });
+
+  test('shows a lead whose name is spaces without a name, and opens it', async () => {
+    const { page, workspace, member } = await website.openSignedIn();
+    await addLeads(website, workspace, member, 1, () => ({ name: '   ' }));
+    await page.goto('/leads');
+    await page.getByRole('button', { name: 'No name: On hold. Change the status' }).waitFor();
+    await page.getByRole('checkbox', { name: 'Select No name' }).waitFor();
+    await page.getByRole('link', { name: 'No name' }).click();
+    await page.getByRole('heading', { name: 'No name' }).waitFor();
+    await expectGoodPage(page);
   });
 
   test('shows the beginning of a long filter value that is written from right to left', async () => {

@@ -18,6 +18,7 @@ import { leadSearchQuery } from '../api/lead-work.ts';
 import { viewsQuery } from '../api/views.ts';
 import { addressInWorkspace, openPage } from '../api/workspace-address.ts';
 import { builtInViewsOf } from '../leads/built-in-views.ts';
+import { shownName } from '../leads/lead-name.ts';
 import { type LeadSearch, readLeadSearch } from '../leads/lead-search.ts';
 import { statusOf } from '../leads/lead-status.ts';
 import { leads as leadTexts } from '../texts/leads.ts';
@@ -175,7 +176,7 @@ export function CommandPalette({
       (found ?? []).map(
         (lead): Entry => ({
           id: lead.id,
-          label: lead.name,
+          label: shownName(lead.name),
           detail: `${lead.phone}, ${leadTexts.statuses[statusOf(lead)]}`,
           icon: IconUserCircle,
           takesFocus: true,

@@ -131,6 +131,7 @@ export const leads = {
   newLead: 'New lead',
 
   grid: 'Leads',
+  noName: 'No name',
   selectAll: 'Select all loaded leads',
   select: (name: string) => `Select ${name}`,
   changeStatus: (name: string, status: string) => `${name}: ${status}. Change the status`,

@@ -12,6 +12,7 @@ import {
   resendDelivery,
 } from '../../api/endpoints.ts';
 import { leadNameQuery } from '../../api/leads.ts';
+import { shownName } from '../../leads/lead-name.ts';
 import { EmptyState } from '../../shell/empty-state.tsx';
 import { DeliveryStateBadge } from '../../shell/delivery-state.tsx';
 import { AnchorLink } from '../../shell/links.tsx';
@@ -111,7 +112,9 @@ export function DeliveryLog({ kind, id }: { kind: EndpointKind; id: string }) {
 function useLeadNames(ids: readonly string[]): ReadonlyMap<string, string> {
   const unique = [...new Set(ids)];
   const results = useQueries({ queries: unique.map(leadNameQuery) });
-  return new Map(unique.flatMap((id, index) => (results[index]?.data ? [[id, results[index].data]] : [])));
+  return new Map(
+    unique.flatMap((id, index) => (results[index]?.data ? [[id, shownName(results[index].data)]] : [])),
+  );
 }
 
 function Filters({

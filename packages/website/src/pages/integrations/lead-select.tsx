@@ -4,6 +4,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { leadNameQuery, newestLeadsQuery } from '../../api/leads.ts';
+import { shownName } from '../../leads/lead-name.ts';
 import * as texts from '../../texts/index.ts';
 import { statusOf } from '../../leads/lead-status.ts';
 
@@ -16,7 +17,7 @@ interface Choice {
   readonly label: string;
 }
 
-const labelOf = (lead: Lead) => `${lead.name}, ${texts.leads.statuses[statusOf(lead)]}`;
+const labelOf = (lead: Lead) => `${shownName(lead.name)}, ${texts.leads.statuses[statusOf(lead)]}`;
 
 /** A field that finds one of the leads that the user can see, by the search of the lead list. */
 export function LeadSelect({
@@ -52,7 +53,7 @@ export function LeadSelect({
     ...leadNameQuery(value ?? ''),
     enabled: isOther && last?.value !== value,
   });
-  if (isOther) choices.push(last?.value === value ? last : { value, label: name ?? value });
+  if (isOther) choices.push(last?.value === value ? last : { value, label: name ? shownName(name) : value });
   return (
     <Select
       {...props}

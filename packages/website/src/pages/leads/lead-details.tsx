@@ -9,6 +9,7 @@ import { campaignsQuery } from '../../api/campaigns.ts';
 import { leadViewersQuery, leaveLead, sameNumberQuery } from '../../api/lead-work.ts';
 import { leadHistoryQuery, type LeadVersion } from '../../api/leads.ts';
 import { membersQuery } from '../../api/members.ts';
+import { shownName } from '../../leads/lead-name.ts';
 import { nextStatuses, statusKeyOf, statusOf } from '../../leads/lead-status.ts';
 import { campaignLabel } from '../../shell/campaign-option.ts';
 import { IconEye } from '../../shell/icons.tsx';
@@ -64,7 +65,7 @@ export function LeadDetails({
       <Stack gap="xs">
         <Group gap="sm">
           <Title ref={heading} tabIndex={-1} order={2} size="h4" className={classes['wrap']} dir="auto">
-            {lead.name}
+            {shownName(lead.name)}
           </Title>
           {pending === undefined ? <StatusBadge status={lead.status} /> : <PendingStatus status={pending} />}
         </Group>
@@ -221,7 +222,7 @@ function SameNumber({
                 onOpen(other.id);
               }}
             >
-              {t.otherLead(other.name, t.statuses[statusOf(other)], exactTime(other.createdAt))}
+              {t.otherLead(shownName(other.name), t.statuses[statusOf(other)], exactTime(other.createdAt))}
             </Anchor>
           </li>
         ))}

@@ -5,6 +5,7 @@ import { memo } from 'react';
 import type { ColumnValues } from '../../api/leads.ts';
 import * as texts from '../../texts/index.ts';
 import { type FurtherColumn, isFurther } from './columns.ts';
+import { shownName } from '../../leads/lead-name.ts';
 import { statusOf } from '../../leads/lead-status.ts';
 import classes from './leads.module.css';
 import { IconEye } from '../../shell/icons.tsx';
@@ -79,7 +80,7 @@ export const LeadRow = memo(function LeadRow(props: LeadRowProps) {
               tabIndex={-1}
               checked={isSelected}
               readOnly
-              aria-label={t.select(lead.name)}
+              aria-label={t.select(shownName(lead.name))}
             />
           </label>
         )}
@@ -110,10 +111,10 @@ function Cell({ column, ...props }: LeadRowProps & { readonly column: LeadColumn
           className={classes['name']}
           tabIndex={-1}
           data-action="open"
-          title={lead.name}
+          title={shownName(lead.name)}
           dir="auto"
         >
-          {lead.name}
+          {shownName(lead.name)}
         </a>
         {props.viewers !== '' && (
           <span className={classes['viewing']} title={t.alsoOpen(props.viewers)}>
@@ -230,7 +231,7 @@ function StatusCell({ lead, isSelectable, pending, menu, onStatus, onMenuClose }
       className={classes['status']}
       tabIndex={-1}
       data-action="menu"
-      aria-label={t.changeStatus(lead.name, t.statuses[status])}
+      aria-label={t.changeStatus(shownName(lead.name), t.statuses[status])}
     >
       <StatusText status={status} />
     </button>
