@@ -12,14 +12,14 @@ import { createAppRouter } from './router.tsx';
 import { hasInput } from './shell/discard-question.ts';
 import { askForIdentity } from './shell/identity-question.ts';
 import { keepEscapeInDialogs } from './shell/keep-escape.ts';
-import { returnFocusToEnabled } from './shell/return-focus.ts';
+import { returnLostFocus } from './shell/return-focus.ts';
 import { showSignedOut } from './shell/signed-out-notice.tsx';
 import { reloadPage } from './shell/workspace-reload.ts';
 import { readableColors, theme } from './theme.ts';
 import './website.css';
 
 reportUncaughtErrors();
-returnFocusToEnabled();
+returnLostFocus();
 keepEscapeInDialogs();
 
 // The default scheduler renders query results after a timer. A dialog could then close and a notification could report

@@ -14,6 +14,7 @@ import {
   tabTo,
   write,
 } from './by-keyboard.ts';
+import { addLeads } from './leads-page.ts';
 import { overflowOf } from './page-checks.ts';
 import { type Website, hold, openWebsite, password } from './website.ts';
 
@@ -782,4 +783,37 @@ test('the focus stays near an error whose request is sent again, because its but
   await retry('/payments', /\/console\/payments/);
   await page.getByRole('alert').waitFor({ state: 'detached' });
   await expectFocusWithin(page.getByRole('heading', { name: 'Payments', level: 1 }));
+});
+
+test('the focus stays near a button that its own action removes, such as one that enables a webhook', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  const [lead] = await addLeads(website, workspace, member, 1);
+  const [webhook] = await website.fixture.sql<{ id: string }>(
+    `INSERT INTO delivery_endpoint
+       (id, workspace_id, kind, secret, url, event_types, statuses, campaign_ids, disabled_at, disabled_reason)
+     VALUES (gen_random_uuid(), $1, 'webhook', 'x', 'https://crm.example.com/', '{lead.created}', '{}', '{}', now(),
+       'user') RETURNING id`,
+    [workspace.id],
+  );
+  await website.fixture.sql(
+    `INSERT INTO delivery (id, workspace_id, endpoint_id, type, lead_id, version, state, attempts)
+     VALUES (gen_random_uuid(), $1, $2, 'lead.created', $3, 1, 'failed', 1)`,
+    [workspace.id, webhook?.id, lead],
+  );
+  await page.goto(`/webhooks/${webhook?.id}`);
+  await press(page, 'Enable');
+  await page.getByRole('button', { name: 'Disable' }).waitFor();
+  await expectFocusWithin(page.getByRole('listitem').filter({ hasText: 'https://crm.example.com/' }));
+  const delivery = page.getByRole('list', { name: 'Deliveries' }).getByRole('listitem');
+  await press(page, /^Send again/);
+  await delivery.getByText('Waiting', { exact: true }).waitFor();
+  await expectFocusWithin(delivery);
+  await page.getByLabel('Status code').fill('599');
+  await press(page, 'Clear the filters');
+  await delivery.waitFor();
+  await expectFocusWithin(page.getByRole('region', { name: 'Deliveries' }));
+  await page.goto(`/payments?user=${member.userId}`);
+  await press(page, 'Show all payments');
+  await page.getByRole('link', { name: 'Go to Statements' }).waitFor();
+  await expectFocusOn(page, 'Payments');
 });

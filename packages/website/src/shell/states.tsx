@@ -5,7 +5,6 @@ import { describeError, isDefect } from './describe-error.ts';
 import { ButtonLink } from './links.tsx';
 import { reportError } from '../report-errors.ts';
 import * as texts from '../texts/index.ts';
-import { keepPlace } from './use-focus-back.ts';
 import { useTitle } from './use-title.ts';
 
 export function PendingPage() {
@@ -95,7 +94,7 @@ export function ErrorNotice({
           </Text>
         ))}
         {onRetry !== undefined && (
-          <Button ref={keepPlace} size="xs" variant="default" onClick={onRetry}>
+          <Button size="xs" variant="default" onClick={onRetry}>
             {texts.common.retry}
           </Button>
         )}

@@ -2,7 +2,7 @@ import { createContext, useContext, useEffect, useEffectEvent, useState } from '
 import { focusPage } from './focus-page.ts';
 
 /** The elements that can take the focus if the focused element is removed, nearest first. */
-const places = 'li, section, [role="dialog"]';
+const places = 'li, section, [role="tabpanel"], [role="dialog"]';
 
 /** The element that had the focus when a dialog was opened whose code was loaded first. */
 export const DialogOpener = createContext<Element | undefined>(undefined);
@@ -28,23 +28,15 @@ export function useFocusBack(isReturned: () => boolean = () => true): void {
   }, [chosenFrom]);
 }
 
-/** A ref of a button that its own action removes. Moves the focus from the removed button to a place near it. */
-export function keepPlace(button: HTMLButtonElement): () => void {
-  const around = placesAround(button);
-  return () => {
-    // The ref is detached before the element is removed.
-    if (document.activeElement === button) queueMicrotask(() => focusNearest(button, around));
-  };
-}
-
-function placesAround(element: Element | undefined): readonly Element[] {
+/** Returns the places around an element that can take its focus, nearest first. */
+export function placesAround(element: Element | undefined): readonly Element[] {
   const around: Element[] = [];
   for (let at = element?.parentElement; at; at = at.parentElement) if (at.matches(places)) around.push(at);
   return around;
 }
 
 /** Focuses an element, or what is left of the places around it. */
-function focusNearest(opener: Element | undefined, around: readonly Element[]): void {
+export function focusNearest(opener: Element | undefined, around: readonly Element[]): void {
   const remaining = [opener, ...around].find((element) => element?.isConnected);
   const target =
     (remaining === opener ? undefined : buttonLike(opener, remaining)) ??
@@ -56,7 +48,8 @@ function focusNearest(opener: Element | undefined, around: readonly Element[]): 
   }
   // Only tabbable elements and those with a tabindex take the focus.
   if (target.matches(places) && !target.hasAttribute('tabindex')) target.tabIndex = -1;
-  target.focus({ preventScroll: target !== opener });
+  // A place is usually higher than the window.
+  target.focus({ preventScroll: target !== opener && !target.matches('button') });
 }
 
 /** Returns the only button in a container that has the label of another button. */

@@ -71,7 +71,7 @@ function Entries({ action, onShowAll }: { action: string | undefined; onShowAll:
   const { data: credentials } = useQuery(memberCredentialsQuery);
   const entries = query.data?.pages.flatMap((page) => page.entries);
   return (
-    <>
+    <Stack component="section">
       <QueryState query={query} />
       {entries?.length === 0 && (
         <EmptyState text={action === undefined ? t.noEntries : t.noneOfAction}>
@@ -99,7 +99,7 @@ function Entries({ action, onShowAll }: { action: string | undefined; onShowAll:
         </RecordList>
       )}
       <NextPageButton query={query} label={t.loadMore} />
-    </>
+    </Stack>
   );
 }
 

@@ -168,9 +168,11 @@ function useMovedFocus(
     const id = changed.current;
     // Until the lists are up to date, the buttons of the row are disabled.
     if (id === undefined || pending?.id === id) return;
-    if (document.activeElement !== document.body) {
+    const focused = document.activeElement;
+    // Without the row, the focus is on the document or on a place that Tab does not reach.
+    if (focused instanceof HTMLElement && focused.tabIndex >= 0) {
       // The user, or the question before the change, has moved the focus.
-      if (document.activeElement?.closest(`#${rowId(id)}`) === null) changed.current = undefined;
+      if (focused.closest(`#${rowId(id)}`) === null) changed.current = undefined;
       return;
     }
     const row = document.getElementById(rowId(id));

@@ -77,7 +77,7 @@ function Payments({
     );
   }
   return (
-    <>
+    <Stack component="section">
       <QueryState query={query} />
       <RecordList label={t.title}>
         {payments.map((payment) => (
@@ -85,6 +85,6 @@ function Payments({
         ))}
       </RecordList>
       <NextPageButton query={query} label={t.loadMore} />
-    </>
+    </Stack>
   );
 }
