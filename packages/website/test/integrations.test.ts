@@ -103,6 +103,36 @@ test('the deliveries can be filtered until the end of the year 9999 in every tim
   await expect.poll(() => new URL(page.url()).searchParams.get('to')).toBe('9999-12-31T23:59:59.999Z');
 });
 
+test('the filters of the deliveries follow a link to the same webhook and the back button', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  await createWebhook(page);
+  await website.fixture.sql(
+    `UPDATE delivery_endpoint SET failures = 3, failing_since = now() - interval '25 hours' WHERE workspace_id = $1`,
+    [workspace.id],
+  );
+  await page.reload();
+  const statusCode = page.getByLabel('Status code', { exact: true });
+  const from = page.getByLabel('From', { exact: true });
+  await from.fill('2026-03-10T09:30');
+  await page.waitForURL(/[?&]from=/);
+  await statusCode.fill('50');
+  await statusCode.fill('500');
+  await page.waitForURL(/[?&]statusCode=500/);
+  await page.getByRole('alert').getByRole('link').first().click();
+  await page.waitForURL((url) => url.search === '');
+  await expect.poll(() => statusCode.inputValue()).toBe('');
+  expect(await from.inputValue()).toBe('');
+  await page.goBack();
+  await page.waitForURL(/[?&]statusCode=500/);
+  await expect.poll(() => statusCode.inputValue()).toBe('500');
+  expect(await from.inputValue()).toBe('2026-03-10T09:30');
+  // An incomplete status code filters nothing, and stays.
+  await statusCode.fill('5');
+  await page.waitForURL((url) => !url.searchParams.has('statusCode'));
+  await waitForFrames(page);
+  expect(await statusCode.inputValue()).toBe('5');
+});
+
 test('failures are shown with their answers, and can be sent again', async () => {
   const { page, workspace, member } = await website.openSignedIn();
   await createWebhook(page);

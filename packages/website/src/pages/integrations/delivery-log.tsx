@@ -21,6 +21,7 @@ import { ExactTime } from '../../shell/relative-time.tsx';
 import { ErrorNotice, QueryState } from '../../shell/states.tsx';
 import { toIso, toLocal } from '../../shell/time.ts';
 import { NextPageButton } from '../../shell/next-page-button.tsx';
+import { useTyped } from '../../shell/use-typed.ts';
 import { endpoints as t } from '../../texts/endpoints.ts';
 import { isStatusCode, readDeliverySearch } from './delivery-search.ts';
 import { LeadSelect } from './lead-select.tsx';
@@ -56,14 +57,16 @@ const enteredOf = ({ from, to, ...others }: DeliveryFilter): Entered => ({
 export function DeliveryLog({ kind, id }: { kind: EndpointKind; id: string }) {
   const filter = readDeliverySearch(useSearch({ strict: false }));
   const navigate = useNavigate();
-  const [entered, setEntered] = useState(() => enteredOf(filter));
-  const show = useDebouncedCallback(
-    (changed: Entered) =>
-      void navigate({ to: '.', search: filterOf(changed), replace: true, resetScroll: false }),
-    debounceMs,
-  );
+  // As text, which can be compared: an incomplete status code is in no address, and stays.
+  const { typed, setTyped, setSent } = useTyped(JSON.stringify(enteredOf(filter)));
+  const entered = JSON.parse(typed) as Entered;
+  const show = useDebouncedCallback((changed: Entered) => {
+    const search = filterOf(changed);
+    setSent(JSON.stringify(enteredOf(search)));
+    void navigate({ to: '.', search, replace: true, resetScroll: false });
+  }, debounceMs);
   const change = (changed: Entered) => {
-    setEntered(changed);
+    setTyped(JSON.stringify(changed));
     show(changed);
   };
   const query = useInfiniteQuery(deliveriesQuery(kind, id, filter));

@@ -12,7 +12,7 @@ import classes from './leads.module.css';
 import { type ApplyText, type FiltersProps, MoreFilters } from './more-filters.tsx';
 import { SearchBox } from './search-box.tsx';
 import { StatusIcon } from './status-icon.tsx';
-import { debounceMs } from './use-typed.ts';
+import { debounceMs } from '../../shell/use-typed.ts';
 
 const t = texts.leads;
 

@@ -15,7 +15,7 @@ import { exactTime } from '../../shell/time.ts';
 import * as texts from '../../texts/index.ts';
 import { isStartOfDay, startOf, toDay } from './days.ts';
 import classes from './leads.module.css';
-import { useTyped } from './use-typed.ts';
+import { useTyped } from '../../shell/use-typed.ts';
 import { useMay } from '../../shell/use-may.ts';
 
 const t = texts.leads;

@@ -3,7 +3,7 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import type { RefObject } from 'react';
 import { IconSearch } from '../../shell/icons.tsx';
 import * as texts from '../../texts/index.ts';
-import { debounceMs, useTyped } from './use-typed.ts';
+import { debounceMs, useTyped } from '../../shell/use-typed.ts';
 
 const t = texts.leads;
 

@@ -4,8 +4,8 @@ import { useState } from 'react';
 export const debounceMs = 250;
 
 /**
- * The text of a field that the address follows later. A navigation to another address replaces the text. That to the
- * text that the field has sent does not, because the user can have typed on.
+ * The text of a field, or the values of a form as JSON, that the address follows later. A navigation to another address
+ * replaces the text. That to the text that the field has sent does not, because the user can have typed on.
  */
 export function useTyped(text: string) {
   const [typed, setTyped] = useState(text);
