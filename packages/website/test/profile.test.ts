@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -484,6 +485,27 @@ async function signIn(page: Page, email: string, secret = password): Promise<voi
   await page.getByLabel('Password').first().fill(secret);
   await page.keyboard.press('Enter');
 }
+
+test('the pages of the sign-in and the sign-up forget the password before the next page loads, because the back button can show them again', async () => {
+  const { page, member } = await website.openSignedIn();
+  for (const [path, email] of [
+    ['/sign-in', member.email],
+    ['/sign-up', `${randomUUID()}@example.com`],
+  ] as const) {
+    await page.context().clearCookies();
+    await page.goto(path);
+    await page.getByLabel('Email address').fill(email);
+    if (path === '/sign-up') await page.getByLabel('Name').fill('Ada Lovelace');
+    await page.getByLabel('Password').first().fill(password);
+    await page.evaluate(() => {
+      const field = document.querySelector<HTMLInputElement>('[autocomplete$="-password"]');
+      addEventListener('pagehide', () => sessionStorage.setItem('left', `left: ${field?.value}`));
+    });
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/overview');
+    expect(await page.evaluate(() => sessionStorage.getItem('left')), path).toBe('left: ');
+  }
+});
 
 async function signOut(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Your account/ }).click();

@@ -21,7 +21,11 @@ export function SignInPage() {
   const [needsCode, setNeedsCode] = useState(false);
   const form = useForm({ initialValues: { email, password: '', rememberMe: true } });
 
-  const enter = async () => openPage(to ?? '/');
+  const enter = async () => {
+    // The back button can show this page again as it was left.
+    form.setFieldValue('password', '');
+    openPage(to ?? '/');
+  };
   const signIn = useMutation({
     mutationFn: (body: object) => account<{ twoFactorRedirect?: boolean }>('/sign-in/email', body),
     async onSuccess({ twoFactorRedirect }) {

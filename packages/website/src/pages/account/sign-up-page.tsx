@@ -29,6 +29,8 @@ export function SignUpPage() {
       if (invitation !== undefined) keepInvitation(invitation);
       // Otherwise the address must be confirmed first.
       if (!signedIn) return;
+      // The back button can show this page again as it was left.
+      form.setFieldValue('password', '');
       const isAccepted = await acceptKeptInvitation();
       openPage(isAccepted ? '/' : (to ?? '/'));
     },
