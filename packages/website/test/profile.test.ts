@@ -486,7 +486,7 @@ async function signIn(page: Page, email: string, secret = password): Promise<voi
   await page.keyboard.press('Enter');
 }
 
-test('the pages of the sign-in and the sign-up forget the password before the next page loads, because the back button can show them again', async () => {
+test('the pages of the sign-in and the sign-up clear the password before the next page loads, because the back button can show them again', async () => {
   const { page, member } = await website.openSignedIn();
   for (const [path, email] of [
     ['/sign-in', member.email],
