@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Service, type ServiceName, startService } from '@leads/test-kit/services';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -267,32 +267,61 @@ describe.each([
   });
 });
 
-test('the CRM ends with code 0 although a client does not read its export', async () => {
-  const service = await startWith('crm', 0);
+/** Requests a response that is larger than the buffers of both ends of the connection, and does not read it. */
+async function pausedRead(service: Service, path: string, accept: string): Promise<Socket> {
   const client = new HttpClient(portOf(service));
+  const fields = { description: 'x'.repeat(60_000) };
+  for (let n = 0; n < 25; n++) {
+    await Promise.all(Array.from({ length: 10 }, () => create(client, 'crm', fields)));
+  }
+  client.close();
   const { API_KEY, Authorization } = environment.workspace.owner.headers;
   const reader = connect(portOf(service), '127.0.0.1');
   reader.on('error', () => undefined);
+  reader.write(
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nAPI_KEY: ${API_KEY}\r\nAuthorization: ${Authorization}\r\n` +
+      `Accept: ${accept}\r\n\r\n`,
+  );
+  await once(reader, 'data');
+  reader.pause();
+  // The response then waits for the client.
+  await sleep(2_000);
+  return reader;
+}
+
+test('the CRM ends with code 0 although a client does not read its export', async () => {
+  const service = await startWith('crm', 0);
   try {
-    // More than the buffers of both ends of the connection hold.
-    const fields = { description: 'x'.repeat(60_000) };
-    for (let n = 0; n < 25; n++) {
-      await Promise.all(Array.from({ length: 10 }, () => create(client, 'crm', fields)));
-    }
-    reader.write(
-      `GET ${createPath.crm} HTTP/1.1\r\nHost: x\r\nAPI_KEY: ${API_KEY}\r\nAuthorization: ${Authorization}\r\n` +
-        'Accept: text/csv\r\n\r\n',
-    );
-    await once(reader, 'data');
-    reader.pause();
-    // The export then waits for the client.
-    await sleep(2_000);
+    const reader = await pausedRead(service, createPath.crm, 'text/csv');
     signal(service, 'SIGTERM');
     expect(await service.exited).toEqual({ code: 0, signal: null });
     expect(service.output()).toContain('Stopped');
-  } finally {
-    client.close();
     reader.destroy();
+  } finally {
+    await service.kill();
+  }
+});
+
+test('the CRM closes the connection of an event stream that is read while it stops, although the client keeps it open', async () => {
+  const service = await startWith('crm', 0);
+  // The service closes a connection without a request after the request timeout.
+  const silent = connect(portOf(service), '127.0.0.1').resume();
+  try {
+    const reader = await pausedRead(service, '/api/v1/events?since=2026-01-01', 'text/event-stream');
+    const closedFirst = Promise.race([
+      once(silent, 'close').then(() => 'silent'),
+      once(reader, 'close').then(() => 'reader'),
+    ]);
+    signal(service, 'SIGTERM');
+    await expect.poll(() => connectionError(portOf(service)), { interval: 50 }).toBe('ECONNREFUSED');
+    // The server then closes its idle connections.
+    await sleep(1_000);
+    reader.resume();
+    expect(await closedFirst).toBe('reader');
+    silent.destroy();
+    expect(await service.exited).toEqual({ code: 0, signal: null });
+  } finally {
+    silent.destroy();
     await service.kill();
   }
 });

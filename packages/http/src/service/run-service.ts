@@ -60,6 +60,8 @@ export async function runService(start: () => Promise<Service | undefined>): Pro
 }
 
 const longestLeaveMs = 5_000;
+/** The time that a client has for a last request after a response that ended during the stop. */
+const idleMs = 1_000;
 /** The time that is left to dispose the context before the process is ended. */
 const disposalMs = 2_000;
 
@@ -102,16 +104,18 @@ async function acceptQueued({ server }: Server): Promise<void> {
 }
 
 /**
- * Closes the server once the requests in progress have their responses. Connections without a whole request are closed
- * after the request timeout: Node stops enforcing its timeouts when it closes the server, and a client that sends nothing
- * would keep the process alive. All other connections are closed after `timeoutMs`, because a client can stop reading its
- * response.
+ * Closes the server once the requests in progress have their responses. A connection that its client keeps open after such
+ * a response is closed after `idleMs`. Connections without a whole request are closed after the request timeout: Node stops
+ * enforcing its timeouts when it closes the server, and a client that sends nothing would keep the process alive. All other
+ * connections are closed after `timeoutMs`, because a client can stop reading its response.
  */
 async function closeServer(app: Server, timeoutMs: number): Promise<void> {
   const timers = [
     setTimeout(() => app.connections.closeWaiting(), requestTimeoutMs),
     setTimeout(() => app.server.closeAllConnections(), timeoutMs),
   ];
+  // A response that began before the stop, such as an event stream, may lack `Connection: close`.
+  app.server.keepAliveTimeout = idleMs;
   await app.close();
   for (const timer of timers) clearTimeout(timer);
 }
