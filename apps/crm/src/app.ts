@@ -1,6 +1,6 @@
 import { createServer, registerRoutes, type Server } from '@leads/http/server/create-server';
 import { describeApi, docsRoutes } from '@leads/http/server/docs';
-import { requireApiKeyAndToken } from '@leads/http/server/guards';
+import { requireApiKeyAndToken, securitySchemes } from '@leads/http/server/guards';
 import { healthRoutes } from '@leads/http/server/health';
 import { metricsRoutes } from '@leads/http/server/metrics-route';
 import type { Logger } from '@leads/http/service/log';
@@ -32,6 +32,7 @@ export async function buildApp(config: CrmConfig, context: CrmContext, log: Logg
     title: 'Leads: CRM',
     description:
       'Creates and lists the leads of campaigns. Authenticate with an API key in the `API_KEY` header and an access token in `Authorization: Bearer`. Both must belong to the same user and workspace.',
+    securitySchemes,
     schemas: namedSchemas,
     tags: [
       { name: 'leads', description: 'Leads of campaigns.' },

@@ -2,7 +2,7 @@ import { IntakeLead } from '@leads/core/lead';
 import { createServer, registerRoutes, type Server } from '@leads/http/server/create-server';
 import { describeApi, docsRoutes } from '@leads/http/server/docs';
 import { acceptForms } from '@leads/http/server/form-body';
-import { browserKeyScheme, requireApiKey } from '@leads/http/server/guards';
+import { browserKeyScheme, requireApiKey, securitySchemes } from '@leads/http/server/guards';
 import { healthRoutes } from '@leads/http/server/health';
 import { metricsRoutes } from '@leads/http/server/metrics-route';
 import type { Logger } from '@leads/http/service/log';
@@ -29,7 +29,7 @@ export async function buildApp(config: IntakeConfig, context: IntakeContext, log
     title: 'Leads: edge intake',
     description:
       'Accepts leads from landing pages, as JSON or from plain HTML forms. Authenticate with the `API_KEY` header. A key that is bound to web origins may be sent in the query instead.',
-    securitySchemes: { BrowserKey: browserKeyScheme },
+    securitySchemes: { ApiKey: securitySchemes.ApiKey, BrowserKey: browserKeyScheme },
     schemas: { IntakeLead },
     tags: [{ name: 'leads', description: 'Leads from landing pages.' }],
   });

@@ -6,7 +6,7 @@ import { ErrorBody } from '@leads/core/error-schema';
 import { type TSchema, Type } from 'typebox';
 import type { Server } from './create-server.ts';
 import { errorResponses } from './errors.ts';
-import { type browserKeyScheme, securitySchemes } from './guards.ts';
+import type { browserKeyScheme, securitySchemes } from './guards.ts';
 import { isBodyOptional } from './json-body.ts';
 import { nameErrorResponses, nameSchemas } from './named-schemas.ts';
 import { referenceRepairs } from './reference-repairs.ts';
@@ -26,7 +26,7 @@ interface IntegerText {
  * @param info.title the name of the service.
  * @param info.description Markdown.
  * @param info.schemas the schemas that become components, by their names in the document.
- * @param info.securitySchemes schemes in addition to the 2 of the specification.
+ * @param info.securitySchemes the schemes of the operations, by their names in the document.
  */
 export async function describeApi(
   app: Server,
@@ -35,7 +35,7 @@ export async function describeApi(
     description: string;
     tags: { name: string; description: string }[];
     schemas: Readonly<Record<string, TSchema>>;
-    securitySchemes?: { BrowserKey: typeof browserKeyScheme };
+    securitySchemes: Partial<typeof securitySchemes & { BrowserKey: typeof browserKeyScheme }>;
   },
 ): Promise<void> {
   await app.register(swagger, {
@@ -49,7 +49,7 @@ export async function describeApi(
       },
       servers: [{ url: '/', description: 'This service' }],
       tags: [...info.tags, { name: 'health', description: 'For load balancers and orchestrators.' }],
-      components: { securitySchemes: { ...securitySchemes, ...info.securitySchemes } },
+      components: { securitySchemes: info.securitySchemes },
     },
     // Shared schemas keep their names: generated clients name their types after them.
     refResolver: {
