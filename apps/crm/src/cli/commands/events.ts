@@ -28,7 +28,10 @@ const retryMs = 500;
 
 /** Adds `leads events` and its subcommands. */
 export function addEventsCommands(program: Command, io: CliIo): void {
-  const events = program.command('events').description('Reads the lead events in NATS.');
+  const events = program
+    .command('events')
+    .summary('read the lead events in NATS')
+    .description('Reads the lead events in NATS.');
   events
     .command('tail')
     .summary('print events as they are published')
