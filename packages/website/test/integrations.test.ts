@@ -198,6 +198,22 @@ test('failures are shown with their answers, and can be sent again', async () =>
   await expectGoodPage(page);
 });
 
+test('a request of a webhook that cannot be read is shown after "Try again"', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  await createWebhook(page);
+  const lead = workspace.lead(member);
+  await website.fixture.leads.insert([lead]);
+  const deliveries = page.getByRole('list', { name: 'Deliveries' });
+  await deliveries.getByText('Delivered').waitFor();
+  await page.route(/\/console\/deliveries\//, (route) => route.fulfill({ status: 503 }));
+  await press(page, `Show the request: evt_${lead.id}_1`);
+  await deliveries.getByRole('alert').waitFor();
+  await page.unrouteAll();
+  await deliveries.getByRole('button', { name: 'Try again' }).click();
+  await deliveries.getByText(`"subject": "${lead.id}"`).waitFor();
+  expect(await deliveries.getByRole('alert').count()).toBe(0);
+});
+
 test('the delivery log names the lead of its filter, also an old one', async () => {
   const { page, workspace, member } = await website.openSignedIn({ role: 'manager' });
   const old = workspace.lead(member, { name: 'Ada Lovelace', createdAt: new Date('2026-01-31') });

@@ -254,8 +254,8 @@ function Delivery({
 /** A button that shows the request of an event to a webhook. The request is read when the user opens it. */
 function WebhookRequest({ id, messageId }: { id: string; messageId: string }) {
   const [isOpen, setOpen] = useState(false);
-  const { data, error } = useQuery({ ...deliveryQuery(id), enabled: isOpen });
-  const [head, body] = data?.request?.split('\n\n') ?? [];
+  const query = useQuery({ ...deliveryQuery(id), enabled: isOpen });
+  const [head, body] = query.data?.request?.split('\n\n') ?? [];
   return (
     <>
       <Button
@@ -268,7 +268,7 @@ function WebhookRequest({ id, messageId }: { id: string; messageId: string }) {
       >
         {t.showRequest}
       </Button>
-      {isOpen && error !== null && <ErrorNotice error={error} />}
+      {isOpen && <QueryState query={query} />}
       {isOpen && body !== undefined && (
         <Sent label={t.request}>{`${head}\n\n${JSON.stringify(JSON.parse(body), undefined, 2)}`}</Sent>
       )}
