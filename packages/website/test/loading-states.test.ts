@@ -209,6 +209,25 @@ test('the campaigns show the error of a request for their publishers, and repeat
   await list.getByRole('link', { name: 'Test Person' }).waitFor();
 });
 
+test('the preview of a postback that cannot be read is shown after "Try again"', async () => {
+  const { page, workspace, member } = await website.openSignedIn();
+  const lead = workspace.lead(member);
+  await website.fixture.leads.insert([lead]);
+  await page.route(/\/postbacks\/preview$/, (route) => route.fulfill({ status: 503 }));
+  await page.goto(await addPostback(workspace));
+  const preview = page.waitForResponse(
+    (response) => response.request().postData()?.includes(`"leadId":"${lead.id}"`) === true,
+  );
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await preview;
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('alert').waitFor();
+  await page.unrouteAll();
+  await dialog.getByRole('button', { name: 'Try again' }).click();
+  await dialog.getByRole('region', { name: 'Preview' }).waitFor();
+  expect(await dialog.getByRole('alert').count()).toBe(0);
+});
+
 test('the dialog of a postback shows the errors of the requests for presets and leads, and repeats them', async () => {
   const { page, workspace, member } = await website.openSignedIn();
   await website.fixture.leads.insert([workspace.lead(member, { name: 'Ada' })]);

@@ -30,7 +30,7 @@ export function usePreview(
   const [debounced] = useDebouncedValue(given, debounceMs);
   const request = JSON.parse(debounced) as PostbackPreview | WebhookPreview;
   const isReady = request.url !== '' && chosen !== undefined;
-  const { data, error } = useQuery({ ...previewQuery(kind, request), enabled: isReady });
+  const { data, error, refetch } = useQuery({ ...previewQuery(kind, request), enabled: isReady });
   return {
     hasLeads: leads?.length !== 0,
     chosen,
@@ -38,6 +38,7 @@ export function usePreview(
     hasUrl: settings.url !== '',
     request: isReady ? data : undefined,
     error: isReady ? error : null,
+    refetch,
   };
 }
 
@@ -60,7 +61,7 @@ export function RequestPreview({
   preview: ReturnType<typeof usePreview>;
   hint?: string;
 }) {
-  const { hasLeads, chosen, setLeadId, hasUrl, request, error } = preview;
+  const { hasLeads, chosen, setLeadId, hasUrl, request, error, refetch } = preview;
   const isFieldError = Object.keys(fieldErrorsOf(error)).length > 0;
   return (
     <Fieldset legend={t.preview}>
@@ -87,7 +88,7 @@ export function RequestPreview({
             {textOf(request)}
           </Code>
         ) : error !== null && !isFieldError ? (
-          <ErrorNotice error={error} />
+          <ErrorNotice error={error} onRetry={() => void refetch()} />
         ) : (
           chosen !== undefined && (
             <Text size="sm" c="dimmed">
