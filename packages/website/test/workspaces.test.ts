@@ -288,6 +288,24 @@ test('a tab shows nothing of its user after another user has signed in in anothe
   expect(await lead(page, 'Ada First').count()).toBe(0);
 });
 
+test('a form is rejected after another user has signed in in another window', async () => {
+  const { page, workspace } = await website.openSignedIn();
+  const { page: otherPage } = await website.openSignedIn({ workspace });
+  await page.goto(`/w/${workspace.slug}/campaigns`);
+  await page.getByRole('button', { name: 'New campaign' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New campaign' });
+  await dialog.getByLabel('Name').fill('Summer offer');
+  await dialog.getByLabel('Code').fill('SUMMER');
+  await page.context().clearCookies();
+  await page.context().addCookies(await otherPage.context().cookies());
+  const answer = page.waitForResponse((response) => response.request().method() === 'POST');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  expect((await answer).status()).toBe(403);
+  await dialog.waitFor({ state: 'detached' });
+  await campaign(page, 'DEMO').waitFor();
+  expect(await campaign(page, 'SUMMER').count()).toBe(0);
+});
+
 test('after a removal from the workspace, a tab with an import or a new secret reloads when its dialog closes', async () => {
   const { page, first, second } = await openWithTwoWorkspaces();
   const [{ user_id: userId } = { user_id: '' }] = await website.fixture.sql<{ user_id: string }>(

@@ -48,6 +48,11 @@ export function recordShown(me: Me): void {
   shown = me;
 }
 
+/** Returns {@link commonHeaders} and the user of the page. The service rejects requests for another user. */
+export function pageHeaders(): Record<string, string> {
+  return { ...commonHeaders(), ...(shown !== undefined && { 'user-id': shown.user.id }) };
+}
+
 /** Returns a query with the workspace of the page. A link needs it as a parameter, because a link sends no headers. */
 export function queryOfLink(query: Readonly<Record<string, string>>): string {
   const workspaceId = workspaceOfPage();
@@ -79,7 +84,7 @@ export async function send(path: string, request: ApiRequest = {}): Promise<Resp
   const response = await fetchAnswer(addressOf({ path, query }), {
     method: request.method ?? 'GET',
     headers: {
-      ...commonHeaders(),
+      ...pageHeaders(),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     },
@@ -136,7 +141,7 @@ export async function openStream(
   path: string,
   { query = {}, headers, signal }: Pick<ApiRequest, 'query' | 'headers'> & { readonly signal: AbortSignal },
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
-  const request = fetch(addressOf({ path, query }), { headers: { ...commonHeaders(), ...headers }, signal });
+  const request = fetch(addressOf({ path, query }), { headers: { ...pageHeaders(), ...headers }, signal });
   const response = await request.catch((error: unknown) => {
     if (signal.aborted) throw error;
     recordNoAnswer();

@@ -1,9 +1,8 @@
 import type { ImportAnswer, StatusImportAnswer } from '@leads/core/lead';
 import * as texts from '../texts/index.ts';
 import { ApiError } from './api-error.ts';
-import { readError, rejectPage, timeLimitMs } from './client.ts';
+import { pageHeaders, readError, rejectPage, timeLimitMs } from './client.ts';
 import { recordNoAnswer } from './connection.ts';
-import { commonHeaders } from './first-requests.ts';
 
 /** A CSV file to send. */
 export interface Upload {
@@ -51,7 +50,7 @@ function uploadCsv<Answer>(
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open('POST', `/api${path}`);
-    const headers = { ...commonHeaders(), 'content-type': 'text/csv', 'idempotency-key': idempotencyKey };
+    const headers = { ...pageHeaders(), 'content-type': 'text/csv', 'idempotency-key': idempotencyKey };
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     // The time limit is for each part of the upload. The import itself can take longer, and can be canceled.
     let isStalled = false;

@@ -12,8 +12,8 @@ import { accountHeaders, lastMembership, setCookies } from '../account/session.t
 
 /**
  * Guards a scope of the website: a request to a non-public route requires a session and the permission of the route. A
- * request that names a workspace acts in it, whatever other tabs show, and is rejected if the user is not a member. Routes
- * that concern only the user accept any name.
+ * request that names a workspace acts in it, whatever other tabs show, and is rejected if the user is not a member. A request
+ * that names another user is rejected, too. Routes that concern only the user accept any name.
  */
 export function requireSession(scope: Server, { accounts, workspaces, rateLimits }: CrmContext): void {
   scope.decorateRequest('signedIn');
@@ -46,6 +46,11 @@ export function requireSession(scope: Server, { accounts, workspaces, rateLimits
     limitRates(reply, rateLimits, caller, clientAddress(request));
     if (config.permission === 'signedIn') return;
 
+    // Another tab may have signed in as another user. The page must not act as that user.
+    const { 'user-id': userId = caller.userId } = request.headers;
+    if (userId !== caller.userId) {
+      throw new LeadsError('forbidden', { message: 'Another user has signed in in this browser' });
+    }
     if (membership === undefined) {
       if (named !== undefined) throw new LeadsError('unknown_workspace');
       throw new LeadsError('forbidden', { message: 'You are not a member of any workspace' });
