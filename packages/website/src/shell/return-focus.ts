@@ -17,8 +17,7 @@ export function returnLostFocus(): void {
     if (!(target instanceof Node && last?.button.contains(target))) last = undefined;
   });
   new MutationObserver(() => {
-    if (last === undefined || document.activeElement !== document.body) return;
-    if (last.button.isConnected) last.button.focus();
-    else focusNearest(last.button, last.around);
+    if (last !== undefined && document.activeElement === document.body)
+      focusNearest(last.button, last.around);
   }).observe(document, { subtree: true, childList: true, attributeFilter: ['disabled'] });
 }
