@@ -24,8 +24,8 @@ interface Service {
  * Runs a service in this process until SIGTERM or SIGINT. Then `/health/ready` answers 503 while the service keeps
  * serving for `shutdownDelayMs`. After that it accepts no more connections, closes each open one with its next answer,
  * answers the requests in progress, and disposes the context. A request that is not whole within the request timeout is
- * not answered. A response that its client does not read in time is cut off. A second signal ends the process at once. SIGUSR2 switches
- * the log level.
+ * not answered. A response that its client does not read in time is cut off. A second signal ends the process at once.
+ * SIGUSR2 switches the log level.
  *
  * @param start builds the service. An error ends the process with one line and exit code 1. It returns undefined if
  *   workers of this process serve instead.
